@@ -1,0 +1,121 @@
+// Bundles the extension, the worker, the bus and the webviews into dist. `--production` minifies, `--watch` rebuilds on change and
+// prints the lines that .vscode/tasks.json's problem matcher waits for.
+const esbuild = require('esbuild');
+const fs = require('node:fs');
+const path = require('node:path');
+
+const isProduction = process.argv.includes('--production');
+const isWatching = process.argv.includes('--watch');
+
+const common = {
+  bundle: true,
+  logLevel: 'silent',
+  metafile: true,
+  outdir: 'dist',
+  legalComments: 'none',
+  keepNames: true,
+};
+
+/** Node bundles keep their names readable for the debugger: syntax and whitespace are minified, identifiers are not. */
+const node = {
+  ...common,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  sourcemap: true,
+  sourcesContent: false,
+  minifySyntax: isProduction,
+  minifyWhitespace: isProduction,
+};
+
+const builds = [
+  {
+    ...node,
+    entryPoints: { extension: 'src/extension.ts' },
+    external: ['vscode'],
+    minify: isProduction,
+    sourcemap: !isProduction,
+  },
+  { ...node, entryPoints: { worker: 'src/worker/main.ts' } },
+  { ...node, entryPoints: { bus: 'src/bus/index.ts' } },
+  {
+    ...common,
+    entryPoints: webviewEntryPoints(),
+    outdir: 'dist/webview',
+    platform: 'browser',
+    target: 'es2022',
+    format: 'esm',
+    keepNames: false,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    minify: isProduction,
+    sourcemap: !isProduction,
+  },
+].filter(
+  (build) =>
+    Object.values(build.entryPoints).length > 0 &&
+    Object.values(build.entryPoints).every((file) => fs.existsSync(file)),
+);
+
+/** Each `webview/<panel>/main.tsx` becomes `dist/webview/<panel>.js`, its styles `dist/webview/<panel>.css`. */
+function webviewEntryPoints() {
+  const panels = fs.existsSync('webview') ? fs.readdirSync('webview', { withFileTypes: true }) : [];
+  return Object.fromEntries(
+    panels
+      .filter((entry) => entry.isDirectory() && fs.existsSync(path.join('webview', entry.name, 'main.tsx')))
+      .map((entry) => [entry.name, `webview/${entry.name}/main.tsx`]),
+  );
+}
+
+/** @type {import('esbuild').Plugin} */
+const reporter = {
+  name: 'reporter',
+  setup(build) {
+    build.onStart(() => {
+      if (isWatching) console.log('[watch] build started');
+    });
+    build.onEnd((result) => {
+      for (const { text, location } of result.errors) {
+        console.error(`✘ [ERROR] ${text}`);
+        if (location) console.error(`    ${location.file}:${location.line}:${location.column}:`);
+      }
+      for (const { text } of result.warnings) console.warn(`▲ [WARNING] ${text}`);
+      if (isWatching) console.log('[watch] build finished');
+    });
+  },
+};
+
+async function main() {
+  if (!isWatching) fs.rmSync('dist', { recursive: true, force: true });
+  const contexts = await Promise.all(builds.map((build) => esbuild.context({ ...build, plugins: [reporter] })));
+  if (isWatching) {
+    await Promise.all(contexts.map((context) => context.watch()));
+    return;
+  }
+  const results = await Promise.all(contexts.map((context) => context.rebuild()));
+  await Promise.all(contexts.map((context) => context.dispose()));
+  writeBusTypes();
+  for (const { metafile } of results) {
+    for (const [file, output] of Object.entries(metafile.outputs)) {
+      if (!file.endsWith('.map')) console.log(`${file}  ${(output.bytes / 1024).toFixed(1)} KB`);
+    }
+  }
+}
+
+/** The declarations that `tsc -b` left in `out` become the library's own: `dist/bus.d.ts` and what it refers to. */
+function writeBusTypes() {
+  for (const room of ['base', 'bus']) {
+    const from = path.join('out', 'src', room);
+    if (!fs.existsSync(from)) throw new Error(`${from} is missing: run "tsc -b" first (npm run build does)`);
+    fs.cpSync(from, path.join('dist', 'types', room), {
+      recursive: true,
+      filter: (file) => !file.endsWith('.tsbuildinfo'),
+    });
+  }
+  fs.writeFileSync(path.join('dist', 'bus.d.ts'), "export * from './types/bus/index';\n");
+}
+
+main().catch((error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});
