@@ -1,0 +1,180 @@
+/** What the stream panel asks its host and is told by it. Types only; the envelope is in `envelope.ts`. */
+
+/** A name or any bytes: `text` holds them without loss (`base/byteText`), `display` is safe to show on one line. */
+export interface NameView {
+  readonly text: string;
+  readonly display: string;
+}
+
+/** A number as the server or a count tells it, or why there is none. Never 0 for unknown. */
+export type Figure =
+  | { readonly kind: 'exact'; readonly value: number; readonly source: string }
+  | { readonly kind: 'atLeast'; readonly value: number; readonly source: string }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** The environment of a connection, which decides its colour and how careful the extension is. */
+export type EnvironmentView = 'local' | 'development' | 'staging' | 'production';
+
+/** The connection that the panel reads from. */
+export interface ConnectionView {
+  readonly name: string;
+  readonly environment: EnvironmentView;
+  readonly state: 'connected' | 'connecting' | 'lost' | 'disconnected';
+  readonly isReadOnly: boolean;
+}
+
+/** One group, for the header's chips. */
+export interface GroupView {
+  readonly name: NameView;
+  readonly lag: Figure;
+  readonly pending: number;
+  readonly consumers: number;
+  readonly lastDeliveredId: string;
+}
+
+/** The panel's header. Times are milliseconds since the epoch by the server's clock. */
+export interface StreamOverview {
+  readonly connection: ConnectionView;
+  readonly stream: NameView;
+  readonly length: number;
+  readonly firstId: string | null;
+  readonly lastId: string | null;
+  readonly groups: readonly GroupView[];
+  readonly deadLetters: { readonly stream: NameView; readonly length: number } | null;
+  readonly serverTimeMs: number;
+}
+
+/** Which entries to load. Pages are newest first; `count` is at most 500. */
+export interface EntriesQuery {
+  readonly at:
+    | { readonly kind: 'newest' }
+    | { readonly kind: 'oldest' }
+    | { readonly kind: 'olderThan'; readonly id: string }
+    | { readonly kind: 'newerThan'; readonly id: string }
+    /** Around an id: the entry itself or, when it is not there, its neighbours. */
+    | { readonly kind: 'around'; readonly id: string };
+  readonly count: number;
+}
+
+/** One row of the entries table. Names and values are cut and safe to show on one line. */
+export interface EntryRow {
+  readonly id: string;
+  /** The time that the id tells, or null when it cannot be a time. */
+  readonly timeMs: number | null;
+  readonly fieldCount: number;
+  readonly bytes: number;
+  /** The first fields, as many as a row can show. */
+  readonly preview: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** A page of entries, newest first. */
+export interface EntriesPage {
+  readonly entries: readonly EntryRow[];
+  readonly hasOlder: boolean;
+  readonly hasNewer: boolean;
+}
+
+/** A value as it can be shown. `text` is the beginning when `truncated`; for bytes that are no text it is a hex dump. */
+export interface ValueView {
+  readonly kind: 'json' | 'text' | 'bytes';
+  readonly text: string;
+  readonly bytes: number;
+  readonly truncated: boolean;
+}
+
+/** One field of an entry. */
+export interface FieldView {
+  readonly name: NameView;
+  readonly value: ValueView;
+}
+
+/** Where an entry stands in one group. `gone` is pending without a message. */
+export interface StandingView {
+  readonly group: NameView;
+  readonly state: 'undelivered' | 'pending' | 'passed' | 'gone';
+  readonly consumer?: NameView;
+  readonly deliveryCount?: number;
+  readonly idleMs?: number;
+  /** Server time now minus idle. */
+  readonly lastDeliveredAtMs?: number;
+  /** One sentence: what this means and what is not known. */
+  readonly explanation: string;
+}
+
+/** One event in the life of a message, with where it is known from. */
+export interface HistoryEventView {
+  readonly atMs: number | null;
+  readonly title: string;
+  readonly source: 'recorded' | 'observed' | 'derived' | 'server';
+  readonly group?: NameView;
+  readonly consumer?: NameView;
+  readonly attempt?: number;
+  readonly outcome: 'neutral' | 'good' | 'bad';
+  readonly error?: { readonly type: string; readonly message: string; readonly stack?: string };
+}
+
+/** What a dead letter says of itself. */
+export interface DeadLetterView {
+  readonly originalId: string;
+  readonly stream?: NameView;
+  readonly group?: NameView;
+  readonly consumer?: NameView;
+  readonly reason: string;
+  readonly errorType?: string;
+  readonly errorMessage?: string;
+  readonly deliveries?: number;
+  readonly atMs?: number;
+  readonly replays?: number;
+  /** Where the format comes from: our own block or one of the known others. */
+  readonly format: 'own' | 'foreign';
+}
+
+/** All about one entry. `fields` is null when the entry is gone. */
+export interface EntryDetail {
+  readonly id: string;
+  readonly timeMs: number | null;
+  readonly fields: readonly FieldView[] | null;
+  readonly standings: readonly StandingView[];
+  readonly history: readonly HistoryEventView[];
+  readonly deadLetter: DeadLetterView | null;
+  /** The redis-cli lines that show the same. */
+  readonly commands: readonly string[];
+  readonly serverTimeMs: number;
+}
+
+/** What can be copied to the clipboard; the host does it. */
+export type CopyTarget =
+  | { readonly what: 'stream' }
+  | { readonly what: 'id'; readonly id: string }
+  | { readonly what: 'payload'; readonly id: string }
+  | { readonly what: 'value'; readonly id: string; readonly field: number }
+  | { readonly what: 'commands'; readonly id: string | null };
+
+/** What the panel needs before it draws. `translations` maps English strings to the display language. */
+export interface PanelSession {
+  readonly translations: Readonly<Record<string, string>>;
+  readonly locale: string;
+  readonly selectedId: string | null;
+}
+
+/** What the stream panel's two sides say to each other. */
+// eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- a type alias is assignable to the index signatures
+export type StreamPanelContract = {
+  readonly requests: {
+    readonly session: { readonly params: null; readonly result: PanelSession };
+    readonly overview: { readonly params: null; readonly result: StreamOverview };
+    readonly entries: { readonly params: EntriesQuery; readonly result: EntriesPage };
+    readonly entry: { readonly params: { readonly id: string }; readonly result: EntryDetail };
+    /** Opens a value whole, in an editor of its own. */
+    readonly openValue: { readonly params: { readonly id: string; readonly field: number }; readonly result: null };
+    readonly openDeadLetters: { readonly params: null; readonly result: null };
+    readonly copy: { readonly params: CopyTarget; readonly result: null };
+    /** Tells the host which entry is selected, so that a reload shows it again. */
+    readonly selected: { readonly params: { readonly id: string | null }; readonly result: null };
+  };
+  readonly events: {
+    /** Show this entry: it was chosen in the tree or found by its id. */
+    readonly select: { readonly id: string };
+    readonly connection: ConnectionView;
+  };
+};
