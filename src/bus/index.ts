@@ -17,3 +17,6 @@ export {
   type HandlerLog,
   type Message,
 } from './consume/handler';
+export * from './companionKeys';
+export * from './deadLetters';
+export { slotOf } from './redis/slots';
