@@ -3,7 +3,7 @@
 // @ts-check
 
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
 const names = ['chromium', 'google-chrome', 'google-chrome-stable', 'chrome'];
@@ -75,7 +75,7 @@ function onPath(name, env) {
 function isExecutable(path) {
   try {
     accessSync(path, constants.X_OK);
-    return true;
+    return statSync(path).isFile();
   } catch {
     return false;
   }

