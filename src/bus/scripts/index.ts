@@ -1,0 +1,30 @@
+/**
+ * The registry: every Lua script of the bus. The embedded engine has a twin of each, and `test/unit/busScripts.test.ts` holds their
+ * hashes, so that no text changes unnoticed.
+ */
+import { deadLetter } from './deadLetter';
+import { guardedAcknowledge, guardedClaim, handOver, reapConsumer } from './pending';
+import { replay, replayToGroup } from './replay';
+import { heartbeat, release, retryLater } from './settle';
+import { deleteEntries, publishDeduplicated, safeTrim } from './stream';
+import { claimDue, reclaim, recoverOwn } from './takeOver';
+
+/** All scripts, in no particular order. */
+export const allScripts = [
+  claimDue,
+  deadLetter,
+  deleteEntries,
+  guardedAcknowledge,
+  guardedClaim,
+  handOver,
+  heartbeat,
+  publishDeduplicated,
+  reapConsumer,
+  reclaim,
+  recoverOwn,
+  release,
+  replay,
+  replayToGroup,
+  retryLater,
+  safeTrim,
+] as const;
