@@ -25,7 +25,8 @@ const lifeline = 'read -r line || { kill -9 "$1" 2>/dev/null; sleep 0.2; rm -rf 
  * @typedef {object} ServerOptions
  * @property {string} [binary] default: `findRedisServer()`
  * @property {number} [port] default: a free one
- * @property {string} [dir] default: a new temporary folder, removed by `stop`
+ * @property {string} [dir] an existing folder to run in; default: a new temporary one
+ * @property {boolean} [removeDir] whether `stop` removes the folder; default: when it is a new one
  * @property {string[]} [config] lines of redis.conf, after ours
  * @property {string[]} [args] more command-line arguments, after the configuration file
  * @property {TlsOptions} [tls] how to reach the port when it speaks TLS
@@ -42,7 +43,7 @@ const lifeline = 'read -r line || { kill -9 "$1" 2>/dev/null; sleep 0.2; rm -rf 
  * @property {() => string} log what the server wrote to its log since this start
  * @property {(signal?: NodeJS.Signals) => Promise<void>} kill sends the signal (default SIGKILL) and, when it is one
  *   that ends the server, waits for its end; the folder stays
- * @property {() => Promise<void>} stop ends the server and removes a folder that was made for it
+ * @property {() => Promise<void>} stop ends the server and removes its folder, unless that is to stay
  */
 
 /** @type {Set<{ pid: number, dir: string | undefined }>} */
@@ -98,6 +99,14 @@ export function readServerVersion(binary) {
 }
 
 /**
+ * A new temporary folder for a server.
+ * @returns {string}
+ */
+export function makeServerDir() {
+  return mkdtempSync(join(tmpdir(), 'redis-streams-server-'));
+}
+
+/**
  * Starts a server and resolves when it accepts connections and answers PING.
  * @param {ServerOptions} [options]
  * @returns {Promise<RunningServer>}
@@ -107,8 +116,8 @@ export async function startRedisServer(options = {}) {
   if (binary === undefined) {
     throw new Error('There is no redis-server on PATH: install Redis 6.2 or newer, or set REDIS_SERVER to its path.');
   }
-  const ownDir = options.dir === undefined ? mkdtempSync(join(tmpdir(), 'redis-streams-server-')) : undefined;
-  const dir = options.dir ?? ownDir ?? '';
+  const dir = options.dir ?? makeServerDir();
+  const ownDir = (options.removeDir ?? options.dir === undefined) ? dir : undefined;
   const attempts = options.port === undefined ? 5 : 1;
   try {
     for (let attempt = 1; ; attempt++) {
