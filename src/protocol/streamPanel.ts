@@ -20,6 +20,8 @@ export interface ConnectionView {
   readonly name: string;
   readonly environment: EnvironmentView;
   readonly state: 'connected' | 'connecting' | 'lost' | 'disconnected';
+  /** Why it is not connected, in one sentence. */
+  readonly problem?: string;
   readonly isReadOnly: boolean;
 }
 
@@ -74,7 +76,10 @@ export interface EntriesPage {
   readonly hasNewer: boolean;
 }
 
-/** A value as it can be shown. `text` is the beginning when `truncated`; for bytes that are no text it is a hex dump. */
+/**
+ * A value as it can be shown. `text` is the beginning when `truncated`; for bytes that are no text it is a hex dump. It is the
+ * value's own text otherwise: control and direction characters are made visible by who draws it.
+ */
 export interface ValueView {
   readonly kind: 'json' | 'text' | 'bytes';
   readonly text: string;
@@ -116,6 +121,8 @@ export interface HistoryEventView {
 /** What a dead letter says of itself. */
 export interface DeadLetterView {
   readonly originalId: string;
+  /** The id of the entry that died, when the message had been replayed before. */
+  readonly diedId?: string;
   readonly stream?: NameView;
   readonly group?: NameView;
   readonly consumer?: NameView;
@@ -129,11 +136,16 @@ export interface DeadLetterView {
   readonly format: 'own' | 'foreign';
 }
 
-/** All about one entry. `fields` is null when the entry is gone. */
+/** All about one entry. `fields` is null when the stream holds no entry with this id (any more). */
 export interface EntryDetail {
   readonly id: string;
   readonly timeMs: number | null;
   readonly fields: readonly FieldView[] | null;
+  /** How many fields the entry has; `fields` holds only the first of very many. */
+  readonly fieldCount: number;
+  readonly bytes: number;
+  /** The entry as redis-cli prints it, quoted so that every byte shows. */
+  readonly raw: { readonly text: string; readonly truncated: boolean };
   readonly standings: readonly StandingView[];
   readonly history: readonly HistoryEventView[];
   readonly deadLetter: DeadLetterView | null;
@@ -168,6 +180,10 @@ export type StreamPanelContract = {
     /** Opens a value whole, in an editor of its own. */
     readonly openValue: { readonly params: { readonly id: string; readonly field: number }; readonly result: null };
     readonly openDeadLetters: { readonly params: null; readonly result: null };
+    /** Opens another entry, of this stream or of another one of the same connection. */
+    readonly openEntry: { readonly params: { readonly stream: string; readonly id: string }; readonly result: null };
+    /** Runs the next step that an error offered; the host refuses any other command. */
+    readonly nextStep: { readonly params: { readonly command: string }; readonly result: null };
     readonly copy: { readonly params: CopyTarget; readonly result: null };
     /** Tells the host which entry is selected, so that a reload shows it again. */
     readonly selected: { readonly params: { readonly id: string | null }; readonly result: null };
