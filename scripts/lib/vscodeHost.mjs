@@ -63,7 +63,7 @@ export async function ensureVsCodeHost(options = {}) {
  * @param {string | null} options.connectionToken null lets in whoever reaches the port
  * @param {boolean} [options.smokeTestDriver] development extensions are only taken with it
  * @param {number} [options.port] 0 or absent: a free one
- * @param {boolean} [options.removeDataDir] also when this process crashes
+ * @param {string[]} [options.remove] folders that are removed at the end, also when this process crashes
  * @param {NodeJS.ProcessEnv} [options.env] added to this process's environment
  * @param {Log} [options.log] gets the server's output line by line
  * @returns {Promise<RunningHost>}
@@ -106,7 +106,7 @@ export async function startVsCodeHost(options) {
       ...['--reconnection-grace-time', '2'],
     ],
     env,
-    ...(options.removeDataDir === true ? { remove: [dataDir] } : {}),
+    remove: options.remove ?? [],
     onOutput: output.take,
   });
   const port = await listening(server, output);
