@@ -60,6 +60,6 @@ export function installPackages(packages, { why, byHand, log = console.log }) {
   ];
   const run = spawnSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   if (run.status === 0) return;
-  const lastLines = `${run.stdout ?? ''}${run.stderr ?? ''}`.trim().split('\n').slice(-8).join('\n');
+  const lastLines = `${run.stdout}${run.stderr}`.trim().split('\n').slice(-8).join('\n');
   throw new Error(`apt-get could not install ${packages.join(', ')} (${why}). ${byHand}\n${lastLines}`);
 }

@@ -2,7 +2,7 @@
 // Reads both formats of apt's sources. Tested by test/unit/serverScripts.test.ts.
 // @ts-check
 
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** @typedef {{ uri: string, options: Record<string, string> }} PackageSource */
@@ -57,15 +57,9 @@ function readSuite(root) {
  */
 function sourceTexts(root) {
   const folder = join(root, 'etc/apt/sources.list.d');
-  /** @type {string[]} */
-  let names = [];
-  try {
-    names = readdirSync(folder)
-      .filter((name) => name.endsWith('.sources') || name.endsWith('.list'))
-      .sort();
-  } catch {
-    // Without that folder there is only sources.list.
-  }
+  const names = (existsSync(folder) ? readdirSync(folder) : [])
+    .filter((name) => name.endsWith('.sources') || name.endsWith('.list'))
+    .sort();
   const paths = [join(root, 'etc/apt/sources.list'), ...names.map((name) => join(folder, name))];
   return paths.map((path) => ({ name: path, text: readOptional(path) }));
 }
@@ -162,9 +156,5 @@ function words(text) {
  * @returns {string}
  */
 function readOptional(path) {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }

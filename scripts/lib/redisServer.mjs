@@ -90,7 +90,7 @@ export function ensureRedisServer(options = {}) {
  */
 export function readServerVersion(binary) {
   const run = spawnSync(binary, ['--version'], { encoding: 'utf8' });
-  const match = /^(\w+) server v=(\S+)/.exec(run.stdout ?? '');
+  const match = /^(\w+) server v=(\S+)/.exec(run.error === undefined ? run.stdout : '');
   if (match?.[1] !== undefined && match[2] !== undefined) return { name: match[1], version: match[2] };
   const said = run.error?.message ?? `${run.stdout}${run.stderr}`.trim();
   throw new Error(
@@ -149,14 +149,14 @@ async function startOnce(binary, port, dir, ownDir, options) {
   const child = spawn(binary, [configFile, ...(options.args ?? [])], { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text) => {
-    stderr = (stderr + text).slice(-4000);
+    stderr = `${stderr}${text}`.slice(-4000);
   });
   const { pid } = child;
   if (pid === undefined) {
     const [error] = await once(child, 'error');
     return error instanceof Error ? error.message : 'it could not be started';
   }
-  let running = true;
+  const state = { running: true };
   const watcher = watch(pid, ownDir);
   const entry = { pid, dir: ownDir };
   live.add(entry);
@@ -164,18 +164,19 @@ async function startOnce(binary, port, dir, ownDir, options) {
   const exited = /** @type {Promise<void>} */ (
     new Promise((resolve) => {
       child.once('exit', () => {
-        running = false;
+        state.running = false;
         watcher.release();
         live.delete(entry);
         resolve();
       });
     })
   );
+  const isRunning = () => state.running;
   const readLog = () => readFileSync(logFile, 'utf8');
   /** @param {NodeJS.Signals} [signal] */
   const kill = async (signal = 'SIGKILL') => {
-    if (!running) return;
-    process.kill(pid, signal);
+    if (!state.running) return;
+    signalIfAlive(pid, signal);
     if (['SIGSTOP', 'SIGCONT', 'SIGUSR1', 'SIGUSR2', 'SIGHUP'].includes(signal)) return;
     await exited;
   };
@@ -184,13 +185,13 @@ async function startOnce(binary, port, dir, ownDir, options) {
     if (ownDir !== undefined) rmSync(ownDir, { recursive: true, force: true });
   };
   const deadline = Date.now() + startLimitMs;
-  while (running && Date.now() < deadline) {
+  while (isRunning() && Date.now() < deadline) {
     if (isUp(readLog()) && (await answersPing(port, options.tls))) {
-      return { host, port, pid, dir, exited, isRunning: () => running, log: readLog, kill, stop };
+      return { host, port, pid, dir, exited, isRunning, log: readLog, kill, stop };
     }
     await Promise.race([sleep(15), exited]);
   }
-  const why = running ? `no answer to PING within ${startLimitMs / 1000} s` : 'it ended';
+  const why = isRunning() ? `no answer to PING within ${startLimitMs / 1000} s` : 'it ended';
   await kill('SIGKILL');
   return [why, ...readLog().trim().split('\n').slice(-5), stderr.trim()].filter((line) => line !== '').join('\n');
 }
@@ -256,16 +257,25 @@ function watch(pid, dir) {
   return { release: () => void watcher.stdin.end('released\n') };
 }
 
+/**
+ * @param {number} pid
+ * @param {NodeJS.Signals} signal
+ */
+function signalIfAlive(pid, signal) {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // It may have ended by itself a moment ago.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
 function hookExit() {
   if (hooked) return;
   hooked = true;
   process.on('exit', () => {
     for (const { pid, dir } of live) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It ended by itself a moment ago.
-      }
+      signalIfAlive(pid, 'SIGKILL');
       if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
     }
   });
