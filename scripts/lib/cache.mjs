@@ -18,7 +18,7 @@ const filling = new Map();
  * @returns {string}
  */
 export function cacheFolder() {
-  const wished = process.env['REDIS_STREAMS_CACHE'];
+  const wished = process.env.REDIS_STREAMS_CACHE;
   if (wished !== undefined && wished !== '') {
     if (!isAbsolute(wished)) throw new Error(`REDIS_STREAMS_CACHE is ${wished}: give an absolute path.`);
     return wished;

@@ -24,8 +24,17 @@ export const chromiumFlags = [
  * @param {{ log?: (line: string) => void, env?: NodeJS.ProcessEnv }} [options]
  * @returns {Promise<string>}
  */
-export async function ensureChromium({ log, env = process.env } = {}) {
-  const wished = env['CHROMIUM'];
+export function ensureChromium({ log, env = process.env } = {}) {
+  return Promise.resolve().then(() => findOrInstall(env, log));
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @param {((line: string) => void) | undefined} log
+ * @returns {string}
+ */
+function findOrInstall(env, log) {
+  const wished = env.CHROMIUM;
   if (wished !== undefined && wished !== '') {
     const path = isAbsolute(wished) ? (isExecutable(wished) ? wished : undefined) : onPath(wished, env);
     if (path === undefined) throw new Error(`CHROMIUM is ${wished}, and that is not a program that can be run.`);
@@ -67,7 +76,7 @@ function findChromium(env) {
  * @param {NodeJS.ProcessEnv} env
  */
 function onPath(name, env) {
-  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 
@@ -105,5 +114,6 @@ function run([program = '', ...args], env) {
     encoding: 'utf8',
   });
   if (status === 0) return '';
-  return error?.message ?? (stderr.trim().split('\n').at(-1) || `exit code ${status}`);
+  const lastLine = stderr.trim().split('\n').at(-1) ?? '';
+  return error?.message ?? (lastLine === '' ? `exit code ${status}` : lastLine);
 }

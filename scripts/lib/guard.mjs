@@ -60,7 +60,8 @@ async function goneWithin(ms, each) {
 function kill(pid) {
   try {
     process.kill(pid, 'SIGKILL');
-  } catch {
-    // It ended by itself between the look and the kill.
+  } catch (error) {
+    // It may have ended by itself between the look and the kill.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

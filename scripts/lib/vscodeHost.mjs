@@ -5,7 +5,7 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cachedFolder } from './cache.mjs';
 import { startGuarded } from './guardedProcess.mjs';
@@ -13,7 +13,7 @@ import { startGuarded } from './guardedProcess.mjs';
 const codeServerVersion = '4.139.1';
 const nodeVersion = '24.22.3';
 // Raised when install() changes what it leaves in the cache.
-const revision = 2;
+const revision = 3;
 
 /** @typedef {(line: string) => void} Log */
 /** @typedef {{ nodePath: string, serverMain: string, version: string }} VsCodeHost */
@@ -107,7 +107,7 @@ export async function startVsCodeHost(options) {
     ],
     env,
     remove: options.remove ?? [],
-    onOutput: output.take,
+    onOutput: (text) => output.take(text),
   });
   const port = await listening(server, output);
   return {
@@ -115,7 +115,7 @@ export async function startVsCodeHost(options) {
     url: (params = {}) => {
       const search = new URLSearchParams({ folder: workspace, ...params });
       if (connectionToken !== null) search.set('tkn', connectionToken);
-      return `http://127.0.0.1:${port}/?${search}`;
+      return `http://127.0.0.1:${port}/?${search.toString()}`;
     },
     pid: server.pid,
     processes: server.processes,
@@ -239,6 +239,10 @@ async function install(folder, log) {
   );
   const vscode = join(folder, 'node_modules/code-server/lib/vscode');
   await npm(vscode, ['install', '--omit=dev', '--ignore-scripts'], log);
+  // The first reports an error for want of its own packages, which are not installed; the second is large and never used.
+  for (const name of ['typescript-language-features', 'copilot']) {
+    await rm(join(vscode, 'extensions', name), { recursive: true });
+  }
   for (const [module, standIn] of [
     ['@vscode/spdlog', 'spdlog.cjs'],
     ['@vscode/native-watchdog', 'nativeWatchdog.cjs'],
@@ -263,12 +267,15 @@ function npm(folder, args, log) {
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {
-        output += text;
+        output += String(text);
       });
     }
     child.on('error', reject);
     child.on('close', (code) => {
-      if (code === 0) return resolve();
+      if (code === 0) {
+        resolve();
+        return;
+      }
       log?.(output);
       reject(
         new Error(

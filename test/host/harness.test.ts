@@ -61,7 +61,7 @@ describe('A VS Code window with the built extension', () => {
 });
 
 describe('The page objects', () => {
-  const window = useWindow({ files: { 'program.js': program } });
+  const window = useWindow({ probes: true, files: { 'program.js': program } });
 
   it('read a whole tree, expand, collapse and wait for it', async () => {
     await window().openView('Test Bridge');
@@ -196,7 +196,7 @@ describe('The page objects', () => {
     assert.equal(stop.reason, 'breakpoint');
     assert.deepEqual([stop.frames[0]?.path, stop.frames[0]?.line], [path, 3]);
     assert.equal(await debug.evaluate(stop, 'process.version'), `'${process.version}'`);
-    assert.equal((await debug.variables(stop))['answer'], '42');
+    assert.equal((await debug.variables(stop)).answer, '42');
     await window().screenshot('harness-debug');
     await debug.press('Step Over');
     assert.equal((await debug.stopped(1)).frames[0]?.line, 4);

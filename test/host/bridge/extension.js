@@ -14,7 +14,7 @@ const addressVariable = 'REDIS_STREAMS_TEST_BRIDGE';
 const retryMs = 200;
 
 exports.activate = (context) => {
-  registerProbes(context);
+  if (vscode.workspace.getConfiguration().get('testBridge.probes') === true) registerProbes(context);
   const address = process.env[addressVariable];
   if (address === undefined) return;
   const [port, secret] = address.split(':');

@@ -69,7 +69,10 @@ export class Bridge {
 
   private readonly secret = randomUUID();
   private readonly server: Server;
-  private readonly pending = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  private readonly pending = new Map<
+    number,
+    { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void }
+  >();
   private socket: Socket | undefined;
   private lastId = 0;
 
@@ -210,7 +213,7 @@ export class Bridge {
       for (const line of lines) {
         const message = parse(line);
         if (welcome) this.take(message);
-        else if (message['hello'] === this.secret) {
+        else if (message.hello === this.secret) {
           welcome = true;
           this.rejectPending();
           this.socket = socket;
@@ -232,12 +235,12 @@ export class Bridge {
 
   private take(message: Readonly<Record<string, unknown>>): void {
     const { id, event, error } = message;
-    if (event === 'debugEvent') this.debugEvents.push(message['data'] as DebugEvent);
+    if (event === 'debugEvent') this.debugEvents.push(message.data as DebugEvent);
     if (typeof id !== 'number') return;
     const waiting = this.pending.get(id);
     this.pending.delete(id);
     if (typeof error === 'string') waiting?.reject(new Error(`In VS Code: ${error}`));
-    else waiting?.resolve(message['result']);
+    else waiting?.resolve(message.result);
   }
 }
 

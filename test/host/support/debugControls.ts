@@ -44,24 +44,24 @@ export class DebugControls {
     const trace = fields(
       await this.bridge.debugRequest(session, 'stackTrace', { threadId, startFrame: 0, levels: 20 }),
     );
-    const frames = Array.isArray(trace['stackFrames']) ? trace['stackFrames'].map(readFrame) : [];
+    const frames = Array.isArray(trace.stackFrames) ? trace.stackFrames.map(readFrame) : [];
     return { session, threadId: Number(threadId), reason: text(reason), description: text(description), frames };
   }
 
   /** The variables of a frame's innermost scope, by name. */
   async variables(stop: Stop, frame = 0): Promise<Record<string, string>> {
     const scopes = fields(await this.bridge.debugRequest(stop.session, 'scopes', { frameId: stop.frames[frame]?.id }));
-    const [scope] = Array.isArray(scopes['scopes']) ? scopes['scopes'].map(fields) : [];
-    const variablesReference = scope?.['variablesReference'];
+    const [scope] = Array.isArray(scopes.scopes) ? scopes.scopes.map(fields) : [];
+    const variablesReference = scope?.variablesReference;
     const answer = fields(await this.bridge.debugRequest(stop.session, 'variables', { variablesReference }));
-    const variables = Array.isArray(answer['variables']) ? answer['variables'].map(fields) : [];
+    const variables = Array.isArray(answer.variables) ? answer.variables.map(fields) : [];
     return Object.fromEntries(variables.map(({ name, value }) => [text(name), text(value)]));
   }
 
   /** Evaluates an expression in a frame of a stop. */
   async evaluate(stop: Stop, expression: string, frame = 0): Promise<string> {
     const args = { expression, frameId: stop.frames[frame]?.id, context: 'repl' };
-    return text(fields(await this.bridge.debugRequest(stop.session, 'evaluate', args))['result']);
+    return text(fields(await this.bridge.debugRequest(stop.session, 'evaluate', args)).result);
   }
 
   /** All that the sessions have printed to the debug console. */
@@ -101,7 +101,7 @@ export class DebugControls {
 
 function readFrame(frame: unknown): StackFrame {
   const { id, name, line, source } = fields(frame);
-  return { id: Number(id), name: text(name), line: Number(line), path: toPath(text(fields(source)['path'])) };
+  return { id: Number(id), name: text(name), line: Number(line), path: toPath(text(fields(source).path)) };
 }
 
 /** The debugger of a remote window names files by URI. */

@@ -45,9 +45,10 @@ export class Editors {
 
   /** Opens the file at an absolute path. */
   async open(path: string): Promise<void> {
-    await this.bridge.evaluate(async (vscode, file: string) => {
-      await vscode.window.showTextDocument(vscode.Uri.file(file), { preview: false });
-    }, path);
+    await this.bridge.evaluate(
+      (vscode, file: string) => vscode.commands.executeCommand('vscode.open', vscode.Uri.file(file)),
+      path,
+    );
   }
 
   /** Clicks the tab with this label. */

@@ -25,7 +25,7 @@ export class Menu {
       [...menu.querySelectorAll('.actions-container > .action-item')].map((item) => {
         const label = item.querySelector('.action-label');
         if (label === null || label.classList.contains('separator')) return '---';
-        const text = (label.textContent ?? '').trim();
+        const text = label.textContent.trim();
         if (item.querySelector('.submenu-indicator') !== null) return `${text} ▸`;
         return item.classList.contains('disabled') || item.querySelector('.disabled') !== null ? `(${text})` : text;
       }),

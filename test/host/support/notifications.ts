@@ -30,7 +30,7 @@ export class Notifications {
         return {
           severity: icon.includes('codicon-error') ? 'error' : icon.includes('codicon-warning') ? 'warning' : 'info',
           message: row.querySelector('.notification-list-item-message')?.textContent ?? '',
-          buttons: [...buttons].map((button) => button.textContent ?? '').filter((label) => label !== ''),
+          buttons: [...buttons].map((button) => button.textContent).filter((label) => label !== ''),
         };
       }),
     );

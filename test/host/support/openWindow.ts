@@ -29,6 +29,8 @@ export interface WindowOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** Added to the environment of VS Code. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Shows the view and commands of the test bridge on which the harness tests itself. */
+  readonly probes?: boolean;
   /** The browser window's inner size; default 1400 by 900. */
   readonly size?: { readonly width: number; readonly height: number };
 }
@@ -41,6 +43,7 @@ const quietSettings = {
   'workbench.tips.enabled': false,
   'workbench.tree.enableStickyScroll': false,
   'window.commandCenter': false,
+  'window.title': '${activeEditorShort}${separator}${rootName}',
   'remote.autoForwardPorts': false,
   'extensions.autoCheckUpdates': false,
   'extensions.ignoreRecommendations': true,
@@ -99,6 +102,7 @@ export async function openWindow(options: WindowOptions = {}): Promise<Window> {
         connectionToken: null,
         settings: {
           ...quietSettings,
+          'testBridge.probes': options.probes ?? false,
           'workbench.colorTheme': themes[options.theme ?? 'dark'].setting,
           ...options.settings,
         },
@@ -176,7 +180,10 @@ function writeFiles(root: string, files: Readonly<Record<string, string>>): void
 
 function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    if (port === 0) return resolve(false);
+    if (port === 0) {
+      resolve(false);
+      return;
+    }
     const socket = connect({ host: '127.0.0.1', port });
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());

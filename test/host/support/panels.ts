@@ -15,7 +15,7 @@ export class StatusBar {
         return [...(label?.childNodes ?? [])]
           .map((node) => {
             const icon = node instanceof Element ? /codicon-([\w-]+)/.exec(node.className)?.[1] : undefined;
-            return icon === undefined ? (node.textContent ?? '') : `$(${icon})`;
+            return icon === undefined ? node.textContent : `$(${icon})`;
           })
           .join('')
           .replaceAll(/\s+/g, ' ')
@@ -55,7 +55,7 @@ export class OutputPanel {
     await select.first().waitFor();
     return select.first().evaluate((element) => {
       const box = element instanceof HTMLSelectElement ? element : element.querySelector('select');
-      return box?.selectedOptions[0]?.textContent ?? element.textContent ?? '';
+      return box?.selectedOptions[0]?.textContent ?? element.textContent;
     });
   }
 
@@ -73,7 +73,7 @@ export class OutputPanel {
     );
     const drawn = await lines.evaluateAll((all) =>
       all
-        .map((line) => ({ top: Number.parseFloat((line as HTMLElement).style.top), text: line.textContent ?? '' }))
+        .map((line) => ({ top: Number.parseFloat((line as HTMLElement).style.top), text: line.textContent }))
         .sort((a, b) => a.top - b.top)
         .map(({ text }) => text.replaceAll('\u00a0', ' ')),
     );

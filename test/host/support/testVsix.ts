@@ -8,7 +8,7 @@ const shipped = ['src', 'webview', 'media', 'l10n', 'package.json', 'package.nls
 
 /** The absolute path of the VSIX under test; throws what to run when it is missing or older than what it is built from. */
 export function testVsix(): string {
-  const wished = process.env['VSIX'];
+  const wished = process.env.VSIX;
   if (wished !== undefined && wished !== '') {
     const path = resolve(wished);
     if (modifiedAt(path) === undefined) throw new Error(`VSIX is ${wished}, and there is no such file.`);

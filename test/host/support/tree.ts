@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../../support/eventually';
+import type { EventuallyOptions } from '../../support/eventually';
 import { Menu } from './menu';
-import { readRows, showRow } from './virtualList';
+import { readDrawnRows, readRows, showRow } from './virtualList';
 import type { ListRow } from './virtualList';
 
 /** How `Tree.text` draws rows. */
@@ -62,7 +63,7 @@ export class Tree {
       [...element.children]
         .map((child) => {
           const button = child.querySelector('.monaco-button');
-          const text = (child.textContent ?? '').trim();
+          const text = child.textContent.trim();
           return button === null ? text : `[${text}]`;
         })
         .filter((text) => text !== '')
@@ -163,8 +164,13 @@ export class Tree {
     return Menu.open(this.page);
   }
 
+  /** Whether the row is there now; it does not wait. */
+  async has(path: RowPath): Promise<boolean> {
+    return locate(await this.rows(), path) !== undefined;
+  }
+
   /** The element of a row, in sight; waits for it to appear. Fails when the row is not under an expanded parent. */
-  async element(path: RowPath): Promise<Locator> {
+  async element(path: RowPath, options: Pick<EventuallyOptions, 'timeoutMs'> = {}): Promise<Locator> {
     return eventually(
       async () => {
         const { index, label } = await this.find(path);
@@ -173,28 +179,18 @@ export class Tree {
         assert.equal(await element.locator('.label-name').first().textContent(), label);
         return element;
       },
-      { what: `the row ${describe(path)} in ${this.name}` },
+      { ...options, what: `the row ${describe(path)} in ${this.name}` },
     );
   }
 
   private async find(path: RowPath): Promise<ListRow> {
-    const labels = isSingle(path) ? [path] : path;
+    await this.list.waitFor();
+    const drawn = locate(await readDrawnRows(this.list), path);
+    if (drawn !== undefined) return drawn;
     const rows = await this.rows();
-    let from = 0;
-    let found: ListRow | undefined;
-    for (const [depth, label] of labels.entries()) {
-      const level = isSingle(path) ? undefined : depth + 1;
-      const position = rows.findIndex(
-        (row, index) => index >= from && (level ?? row.level) === row.level && matches(label, row),
-      );
-      found = rows[position];
-      from = position + 1;
-      if (found === undefined) break;
-    }
-    if (found === undefined) {
-      throw new Error(`No row ${describe(path)} in the tree:\n${rows.map((row) => drawRow(row, false)).join('\n')}`);
-    }
-    return found;
+    const found = locate(rows, path);
+    if (found !== undefined) return found;
+    throw new Error(`No row ${describe(path)} in the tree:\n${rows.map((row) => drawRow(row, false)).join('\n')}`);
   }
 
   private async setExpanded(path: RowPath, expanded: boolean): Promise<void> {
@@ -219,6 +215,20 @@ export class Tree {
       .or(this.pane.locator('.pane-header:not(.hidden) .actions'))
       .filter({ has: this.page.locator('.action-label') });
   }
+}
+
+function locate(rows: readonly ListRow[], path: RowPath): ListRow | undefined {
+  if (isSingle(path)) return rows.find((row) => matches(path, row));
+  let among = rows;
+  let found: ListRow | undefined;
+  for (const [depth, label] of path.entries()) {
+    const start = among.findIndex((row) => row.level === depth + 1 && matches(label, row));
+    found = among[start];
+    if (found === undefined) return undefined;
+    const end = among.findIndex((row, index) => index > start && row.level <= depth + 1);
+    among = among.slice(start + 1, end === -1 ? undefined : end);
+  }
+  return found;
 }
 
 function drawRow({ level, expanded, label, description, icon }: ListRow, icons: boolean): string {

@@ -3,6 +3,8 @@
 import type { Locator } from 'playwright-core';
 import { eventually } from '../../support/eventually';
 
+/** How far one notch of the wheel scrolls a list, however far the wheel event says. */
+const notchPixels = 50;
 const rowSelector = '.monaco-list-rows > .monaco-list-row';
 
 /** One row as drawn: its position, what assistive technology is told, and its visible texts. */
@@ -23,57 +25,82 @@ export interface ListRow {
 /** All rows of `list` (a `.monaco-list`), from the first to the last, whether in sight or not. */
 export async function readRows(list: Locator): Promise<ListRow[]> {
   const seen = new Map<number, DrawnRow>();
+  const take = ({ rows, height }: Drawn): boolean => {
+    for (const row of rows) seen.set(row.index, row);
+    return isWhole(seen, height);
+  };
   let drawn = await readDrawn(list);
-  for (const row of drawn.rows) seen.set(row.index, row);
-  if (isWhole(seen, drawn.height)) return inOrder(seen);
-  await scroll(list, -1_000_000);
+  if (take(drawn)) return inOrder(seen);
+  await eventually(
+    async () => {
+      if (drawn.scrolled === 0) return true;
+      await scroll(list, -drawn.scrolled);
+      drawn = await readDrawn(list);
+      return drawn.scrolled === 0;
+    },
+    { what: 'the list to be at its first row' },
+  );
   seen.clear();
   await eventually(
     async () => {
       drawn = await readDrawn(list);
-      for (const row of drawn.rows) seen.set(row.index, row);
-      if (isWhole(seen, drawn.height)) return true;
-      await scroll(list, 200);
+      if (take(drawn)) return true;
+      await scroll(list, drawn.inSight - notchPixels);
       return false;
     },
-    { what: 'every row of the list to be seen', intervalMs: 50 },
+    { what: 'every row of the list to be seen' },
   );
   return inOrder(seen);
 }
 
+/** The rows that are drawn now, in order: those in sight and perhaps a few around them. */
+export async function readDrawnRows(list: Locator): Promise<ListRow[]> {
+  const { rows } = await readDrawn(list);
+  return [...rows].sort((a, b) => a.index - b.index);
+}
+
 /** The element of row `index`, scrolled into sight. */
 export async function showRow(list: Locator, index: number): Promise<Locator> {
-  const row = list.locator(`${rowSelector}[data-index="${index}"]`);
-  if (await isWhollyVisible(list, row)) return row;
-  await scroll(list, -1_000_000);
   await eventually(
     async () => {
-      if (await isWhollyVisible(list, row)) return true;
-      await scroll(list, 100);
+      const { rows, scrolled, inSight } = await readDrawn(list);
+      const row = rows.find((each) => each.index === index);
+      if (row === undefined) {
+        const highest = Math.max(...rows.map((each) => each.index));
+        await scroll(list, index > highest ? inSight - notchPixels : notchPixels - inSight);
+        return false;
+      }
+      if (row.top < scrolled) await scroll(list, row.top - scrolled);
+      else if (row.bottom > scrolled + inSight) await scroll(list, row.bottom - scrolled - inSight);
+      else return true;
       return false;
     },
-    { what: `row ${index} to come into sight`, intervalMs: 50 },
+    { what: `row ${index} to come into sight` },
   );
-  return row;
+  return list.locator(`${rowSelector}[data-index="${index}"]`);
 }
 
-async function isWhollyVisible(list: Locator, row: Locator): Promise<boolean> {
-  if ((await row.count()) === 0) return false;
-  const outer = await list.boundingBox();
-  const inner = await row.boundingBox();
-  if (outer === null || inner === null) return false;
-  return inner.y >= outer.y - 1 && inner.y + inner.height <= outer.y + outer.height + 1;
-}
-
-async function scroll(list: Locator, delta: number): Promise<void> {
+/** Scrolls by the notches that cover `pixels`, at least one. */
+async function scroll(list: Locator, pixels: number): Promise<void> {
   const box = await list.boundingBox();
   if (box === null) throw new Error('The list is not in sight.');
   const { mouse } = list.page();
   await mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-  await mouse.wheel(0, delta);
+  const notches = Math.max(1, Math.ceil(Math.abs(pixels) / notchPixels));
+  for (let notch = 0; notch < notches; notch += 1) await mouse.wheel(0, Math.sign(pixels) * 100);
+}
+
+/** What of a list is drawn; all figures in pixels. */
+interface Drawn {
+  readonly rows: readonly DrawnRow[];
+  /** Of all rows, drawn or not. */
+  readonly height: number;
+  readonly scrolled: number;
+  readonly inSight: number;
 }
 
 interface DrawnRow extends ListRow {
+  readonly top: number;
   readonly bottom: number;
 }
 
@@ -87,7 +114,7 @@ function inOrder(rows: ReadonlyMap<number, DrawnRow>): ListRow[] {
   return [...rows.values()].sort((a, b) => a.index - b.index);
 }
 
-async function readDrawn(list: Locator): Promise<{ rows: DrawnRow[]; height: number }> {
+async function readDrawn(list: Locator): Promise<Drawn> {
   return list.evaluate((element) => {
     const text = (row: Element, selector: string) => row.querySelector(selector)?.textContent ?? '';
     const flag = (value: string | null | undefined) =>
@@ -98,7 +125,8 @@ async function readDrawn(list: Locator): Promise<{ rows: DrawnRow[]; height: num
       const icon = row.querySelector('.custom-view-tree-node-item-icon, .monaco-icon-label > .codicon');
       const isExpandable = row.querySelector('.monaco-tl-twistie')?.classList.contains('collapsible') === true;
       return {
-        index: Number(row.dataset['index']),
+        index: Number(row.dataset.index),
+        top: pixels(row.style.top),
         bottom: pixels(row.style.top) + pixels(row.style.height),
         level: Number(row.getAttribute('aria-level') ?? 1),
         expanded: isExpandable ? flag(row.getAttribute('aria-expanded')) : undefined,
@@ -111,6 +139,7 @@ async function readDrawn(list: Locator): Promise<{ rows: DrawnRow[]; height: num
         aria: row.getAttribute('aria-label') ?? '',
       };
     });
-    return { rows, height: pixels(element.querySelector<HTMLElement>('.monaco-list-rows')?.style.height) };
+    const content = element.querySelector<HTMLElement>('.monaco-list-rows')?.style;
+    return { rows, height: pixels(content?.height), scrolled: -pixels(content?.top), inSight: element.clientHeight };
   });
 }

@@ -2,7 +2,7 @@
 // workbench. It does not know how VS Code was started: openWindow.ts does. Tested by ../harness.test.ts.
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FrameLocator, Page } from 'playwright-core';
+import type { FrameLocator, Locator, Page } from 'playwright-core';
 import { eventually } from '../../support/eventually';
 import type { Bridge } from './bridge';
 import { DebugControls } from './debugControls';
@@ -17,6 +17,23 @@ import { repositoryRoot } from './repositoryRoot';
 import { themeNames, themes } from './themes';
 import type { ThemeName } from './themes';
 import { Tree } from './tree';
+
+/** What a picture shows. */
+export interface ScreenshotOptions {
+  /** Default: the whole window. */
+  readonly of?: Locator;
+}
+
+/** Pictures of the same in every theme. */
+export interface ThemedScreenshotOptions extends ScreenshotOptions {
+  /** The theme that the window is left in; default dark. */
+  readonly last?: ThemeName;
+}
+
+/** Status bar items that only a VS Code in a browser has. */
+const hiddenInPictures = ['keyboardLayout', 'forwardedPorts', 'host']
+  .map((name) => `.statusbar-item[id^="status."][id$="${name}"] { display: none !important; }`)
+  .join('\n');
 
 /** What a window is made of; `close` ends all that was started for it. */
 export interface WindowParts {
@@ -142,19 +159,19 @@ export class Window {
   }
 
   /** Saves what the window shows as test-output/screenshots/<name>.png and gives back the path. */
-  async screenshot(name: string): Promise<string> {
+  async screenshot(name: string, { of }: ScreenshotOptions = {}): Promise<string> {
     const path = join(repositoryRoot, 'test-output', 'screenshots', `${name}.png`);
     mkdirSync(dirname(path), { recursive: true });
-    await this.page.screenshot({ path, animations: 'disabled', caret: 'hide' });
+    await (of ?? this.page).screenshot({ path, animations: 'disabled', caret: 'hide', style: hiddenInPictures });
     return path;
   }
 
   /** Saves the same view in each theme as <name>-<theme>.png, and ends in the theme `last`. */
-  async screenshots(name: string, last: ThemeName = 'dark'): Promise<string[]> {
+  async screenshots(name: string, { last = 'dark', ...options }: ThemedScreenshotOptions = {}): Promise<string[]> {
     const paths = [];
     for (const theme of themeNames) {
       await this.setTheme(theme);
-      paths.push(await this.screenshot(`${name}-${theme}`));
+      paths.push(await this.screenshot(`${name}-${theme}`, options));
     }
     await this.setTheme(last);
     return paths;
