@@ -1,25 +1,75 @@
 /**
  * The composition root: builds every part by hand, top to bottom, and hands each what it needs. Nothing connects to a server here.
  */
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
+import { systemClock } from './base/clock';
+import { createCommandHandlers } from './commands/handlers';
 import { registerCommands } from './commands/register';
-import { registerExplorer } from './tree/explorer';
+import { getSetting } from './commands/treeCommands';
+import { ConnectionRegistry } from './connections/connectionRegistry';
+import { readConnectionSetting } from './connections/connectionSetting';
+import { openRedisPort } from './connections/openRedisPort';
+import { logState } from './connections/logState';
+import { ProfileStore } from './connections/profileStore';
+import type { ContextKey } from './manifest/contextKeys';
+import { settingKeys } from './manifest/settings';
+import { ConnectionStatus } from './tree/connectionStatus';
+import { connectionOf, Explorer } from './tree/explorer';
 import { createLog } from './ui/log';
+import { createNotifications } from './ui/notifications';
 
 /** Called by VS Code when one of the extension's views or commands is first used. */
 export function activate(context: vscode.ExtensionContext): void {
+  const { subscriptions } = context;
   const log = createLog();
-  context.subscriptions.push(
-    log,
-    registerExplorer(),
-    registerCommands(
-      {
-        'redisStreams.openLog': () => {
-          log.open();
-        },
-      },
-      log,
-    ),
+  const notifications = createNotifications();
+  const clock = systemClock();
+  subscriptions.push(log);
+
+  // Connections: profiles and secrets are read, nothing is opened.
+  const connections = new ConnectionRegistry({
+    store: new ProfileStore(context.globalState, context.secrets),
+    readSetting: readConnectionSetting,
+    variables: process.env,
+    openPort: openRedisPort,
+    clock,
+    l10n: vscode.l10n,
+    onState: (profile, state) => {
+      logState(profile, state, log);
+    },
+  });
+  subscriptions.push(connections);
+
+  // What is seen.
+  const explorer = new Explorer({ connections, clock, getSetting });
+  const status = new ConnectionStatus({
+    connections,
+    chosen: () => {
+      const [node] = explorer.selection;
+      return node && connectionOf(node)?.connection;
+    },
+    nowMs: () => clock.now(),
+  });
+  const selection = explorer.onDidChangeSelection(() => {
+    status.update();
+  });
+  const offerConnections = (): void => {
+    const hasAny: ContextKey = 'redisStreams.hasConnections';
+    void vscode.commands.executeCommand('setContext', hasAny, connections.list().length > 0);
+  };
+  offerConnections();
+  subscriptions.push(explorer, status, selection, connections.onDidChange(offerConnections));
+
+  // What can be done.
+  const openStreamPanel = (): Promise<void> =>
+    notifications.information(vscode.l10n.t('The stream panel is not part of this build yet.'));
+  const services = { connections, explorer, notifications, log, openPort: openRedisPort, openStreamPanel };
+  subscriptions.push(registerCommands(createCommandHandlers(services), log, notifications));
+  subscriptions.push(
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('redisStreams.connections')) connections.reload();
+      else if (settingKeys.some((key) => change.affectsConfiguration(key))) explorer.settingsChanged();
+    }),
   );
   log.info('Redis Streams Debugger is ready.');
 }

@@ -1,18 +1,23 @@
 import type { BusErrorReason } from '../bus';
+import type { CommandId } from '../manifest/commands';
 
 /** What offers help after a failure: a command of the extension as a button. */
 export interface NextStep {
   readonly title: string;
-  readonly command: string;
+  readonly command: CommandId;
 }
 
-/** Why a connection could not be made or was lost, ready to be shown. Holds no secret. */
+/** What kind of failure it is: the bus's own reasons, and what goes wrong before the bus is asked. */
+export type FailureReason =
+  BusErrorReason | 'bad-url' | 'missing-variable' | 'disconnected' | 'cancelled' | 'unexpected';
+
+/** Why something could not be done on a connection, ready to be shown. Holds no secret and no payload. */
 export interface ConnectionFailure {
-  readonly reason:
-    BusErrorReason | 'bad-url' | 'missing-variable' | 'not-permitted' | 'disconnected' | 'secret-in-setting';
+  readonly reason: FailureReason;
   /** One sentence: what failed, on what, why, and what to do. */
   readonly message: string;
   readonly retriable: boolean;
+  readonly nextStep?: NextStep;
 }
 
 /** Thrown when a connection cannot be made or is not there. */
@@ -26,7 +31,7 @@ export class ConnectionError extends Error {
     super(failure.message, options);
   }
 
-  get reason(): ConnectionFailure['reason'] {
+  get reason(): FailureReason {
     return this.failure.reason;
   }
 
@@ -35,7 +40,7 @@ export class ConnectionError extends Error {
   }
 
   /** Tells whether a thrown value is a `ConnectionError`, of the given reason when one is given. */
-  static is(error: unknown, reason?: ConnectionFailure['reason']): error is ConnectionError {
+  static is(error: unknown, reason?: FailureReason): error is ConnectionError {
     return error instanceof ConnectionError && (reason === undefined || error.reason === reason);
   }
 }

@@ -43,13 +43,14 @@ export interface LiveConnection {
   /** Fires after every change of `state`, `profile` or `isReadOnly`. */
   readonly onDidChange: (listener: () => void) => Disposable;
 
-  /** Connects when it is not connected; rejects with a ConnectionError. */
+  /** Connects when it is not connected, also after a failure or a disconnect; rejects with a ConnectionError. */
   connect(signal?: AbortSignal): Promise<void>;
   /** Drops the links; what was in flight rejects. Stays disconnected until `connect`. */
   disconnect(): void;
   /**
-   * Runs `work` with the inspecting functions, connecting first when needed (a connection that the user disconnected rejects
-   * instead). Rejects with a BusError of the read or a ConnectionError of the connecting.
+   * Runs `work` with the inspecting functions, connecting first when nothing was tried yet. After a failed attempt, a lost link or
+   * a disconnect by the user it rejects at once instead, and so does the first read of a connection that the workspace names: only
+   * `connect` (Connect, Retry) tries then. Rejects with a BusError of the read or a ConnectionError of the connection.
    */
   read<T>(work: (inspect: Inspector, signal: AbortSignal) => Promise<T>, options?: ReadOptions): Promise<T>;
   /** While at least one hold lasts, a lost link is tried again and idle links stay open. Panels and a visible tree hold. */

@@ -1,18 +1,175 @@
 /**
- * tree: the sidebar. Connections, streams, groups, consumers, pending entries. It reads through `connections` and writes nothing.
- * Its tests are in `test/unit`, `test/bus` and `test/host`.
+ * tree: the sidebar. Connections, streams, groups, consumers, pending entries, dead letters. It reads through `connections` and
+ * writes nothing. All but this file and `treeItems.ts` is plain TypeScript: `treeModel.ts` is the tree, `nodes/` a file a kind,
+ * `reads.ts` what a level reads. Its tests are in `test/unit`, `test/bus` (golden text of whole trees) and `test/host`.
  */
 import * as vscode from 'vscode';
+import type { Clock } from '../base/clock';
+import { Disposables } from '../base/disposables';
 import type { Disposable } from '../base/disposables';
+import type { ConnectionRegistry } from '../connections/connectionRegistry';
+import type { LiveConnection } from '../connections/liveConnection';
+import { readSetting } from '../manifest/settings';
+import type { SettingKey } from '../manifest/settings';
 import type { ViewId } from '../manifest/views';
+import { AutomaticRefresh } from './automaticRefresh';
+import { createInspectReads } from './inspectReads';
+import { ConnectionNode } from './nodes/connectionNode';
+import { toTreeItem } from './treeItems';
+import { TreeModel } from './treeModel';
+import { TreeNode } from './treeNode';
 
 const explorerId: ViewId = 'redisStreams.explorer';
 
-/** Shows the explorer view until disposed. Without connections it is empty, and VS Code shows the welcome of the manifest. */
-export function registerExplorer(): Disposable {
-  const provider: vscode.TreeDataProvider<never> = {
-    getChildren: () => [],
-    getTreeItem: (element) => element,
-  };
-  return vscode.window.createTreeView(explorerId, { treeDataProvider: provider });
+/** What the explorer needs. */
+export interface ExplorerDeps {
+  readonly connections: ConnectionRegistry;
+  readonly clock: Clock;
+  readonly getSetting: (key: SettingKey) => unknown;
+}
+
+/** The explorer view: shows the tree, keeps it fresh while somebody looks, and tells commands what is selected. */
+export class Explorer implements Disposable {
+  readonly model: TreeModel;
+  private readonly disposables = new Disposables();
+  private readonly view: vscode.TreeView<TreeNode>;
+  private readonly refreshing: AutomaticRefresh;
+  private readonly holds = new Map<LiveConnection, Disposable>();
+
+  constructor(private readonly deps: ExplorerDeps) {
+    const { connections, clock, getSetting } = deps;
+    this.model = this.disposables.add(
+      new TreeModel({
+        connections,
+        readsOf: createInspectReads,
+        context: {
+          l10n: vscode.l10n,
+          locale: vscode.env.language,
+          clock,
+          settings: () => ({
+            pageSize: readSetting(getSetting, 'redisStreams.pageSize'),
+            keySeparator: readSetting(getSetting, 'redisStreams.keySeparator'),
+            scanMatch: readSetting(getSetting, 'redisStreams.scan.match'),
+          }),
+        },
+      }),
+    );
+    const drawn = this.disposables.add(new vscode.EventEmitter<TreeNode | undefined>());
+    this.view = this.disposables.add(
+      vscode.window.createTreeView<TreeNode>(explorerId, {
+        treeDataProvider: {
+          onDidChangeTreeData: drawn.event,
+          getTreeItem: toTreeItem,
+          getChildren: async (node) => [...(node ? await node.children() : this.model.roots())],
+          getParent: (node) => node.parent,
+        },
+        canSelectMany: true,
+        showCollapseAll: true,
+      }),
+    );
+    this.refreshing = this.disposables.add(this.createRefreshing());
+    this.disposables.add(
+      this.model.onDidChange((node) => {
+        drawn.fire(node);
+      }),
+    );
+    this.disposables.add(
+      connections.onDidChange(() => {
+        this.holdVisible();
+        this.refreshing.update();
+      }),
+    );
+    this.disposables.add(
+      this.view.onDidChangeVisibility(({ visible }) => {
+        this.setVisible(visible);
+      }),
+    );
+    this.disposables.add(
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        this.refreshing.setFocused(focused);
+      }),
+    );
+    this.refreshing.setFocused(vscode.window.state.focused);
+    this.setVisible(this.view.visible);
+  }
+
+  /** Fires when another node is selected. */
+  readonly onDidChangeSelection = (listener: () => void): Disposable =>
+    this.disposables.add(this.view.onDidChangeSelection(listener));
+
+  /** The selected nodes, in the order of selection. */
+  get selection(): readonly TreeNode[] {
+    return this.view.selection;
+  }
+
+  /** Reads a node, or everything, again. */
+  refresh(node: TreeNode | undefined): void {
+    const connection = node && connectionOf(node);
+    if (connection) this.refreshing.noteRead(connection.connection);
+    this.model.refresh(node);
+  }
+
+  /** Opens the way to a node and selects it. */
+  async reveal(node: TreeNode): Promise<void> {
+    await this.view.reveal(node, { select: true, focus: true, expand: true });
+  }
+
+  /** Called when settings of the tree changed. */
+  settingsChanged(): void {
+    this.model.refresh(undefined);
+    this.refreshing.update();
+  }
+
+  dispose(): void {
+    for (const hold of this.holds.values()) hold.dispose();
+    this.disposables.dispose();
+  }
+
+  private createRefreshing(): AutomaticRefresh {
+    const { connections, clock, getSetting } = this.deps;
+    return new AutomaticRefresh({
+      clock,
+      l10n: vscode.l10n,
+      list: () => connections.list(),
+      seconds: () => ({
+        others: readSetting(getSetting, 'redisStreams.autoRefreshSeconds'),
+        production: readSetting(getSetting, 'redisStreams.autoRefreshProductionSeconds'),
+      }),
+      refresh: (connection) => {
+        this.model.refresh(this.model.nodeOf(connection));
+      },
+      describe: (text) => {
+        if (this.view.description !== text) this.view.description = text ?? '';
+      },
+    });
+  }
+
+  private setVisible(visible: boolean): void {
+    this.refreshing.setVisible(visible);
+    this.holdVisible();
+  }
+
+  /** While the tree is visible it holds every connection, so that links stay open and lost ones are tried again. */
+  private holdVisible(): void {
+    const wanted = new Set(this.view.visible ? this.deps.connections.list() : []);
+    for (const [connection, hold] of this.holds) {
+      if (wanted.has(connection)) continue;
+      hold.dispose();
+      this.holds.delete(connection);
+    }
+    for (const connection of wanted) {
+      if (!this.holds.has(connection)) this.holds.set(connection, connection.hold());
+    }
+  }
+}
+
+/** The connection that a node lies below, or is. */
+export function connectionOf(node: TreeNode): ConnectionNode | undefined {
+  for (let at: TreeNode | undefined = node; at; at = at.parent) if (at instanceof ConnectionNode) return at;
+  return undefined;
+}
+
+/** Tells whether what a command was given is a node of the tree. */
+export function isTreeNode(value: unknown): value is TreeNode {
+  return value instanceof TreeNode;
 }

@@ -1,8 +1,11 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../base/disposables';
+import { escapeIcons } from '../base/iconText';
 
 /** What the status bar says of the connection in use. */
 export interface EnvironmentStatusText {
+  /** The id of a codicon. */
+  readonly icon: string;
   readonly text: string;
   readonly tooltip: string;
   readonly color: string;
@@ -25,7 +28,7 @@ export class EnvironmentStatus implements Disposable {
       this.item.hide();
       return;
     }
-    this.item.text = status.text;
+    this.item.text = `$(${status.icon}) ${escapeIcons(status.text)}`;
     this.item.tooltip = status.tooltip;
     this.item.accessibilityInformation = { label: status.tooltip };
     this.item.color = status.isAlarming ? undefined : new vscode.ThemeColor(status.color);

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../base/disposables';
+import { escapeIcons } from '../base/iconText';
 
 /** What a step of a multi-step input gave: a value, or that the person went back or gave up. */
 export type StepResult<T> =
@@ -162,10 +163,10 @@ async function whileBusy<T>(box: vscode.InputBox, work: () => Promise<T> | undef
 function toQuickPickItem<T>(item: PickItem<T>): vscode.QuickPickItem & { value: T } {
   const color = item.icon?.color === undefined ? undefined : new vscode.ThemeColor(item.icon.color);
   return {
-    label: item.label,
+    label: escapeIcons(item.label),
     value: item.value,
-    ...(item.description === undefined ? {} : { description: item.description }),
-    ...(item.detail === undefined ? {} : { detail: item.detail }),
+    ...(item.description === undefined ? {} : { description: escapeIcons(item.description) }),
+    ...(item.detail === undefined ? {} : { detail: escapeIcons(item.detail) }),
     ...(item.icon === undefined ? {} : { iconPath: new vscode.ThemeIcon(item.icon.id, color) }),
   };
 }

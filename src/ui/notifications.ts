@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { escapeIcons } from '../base/iconText';
 
 /** A button of a notification, and what it does. */
 export interface NotificationAction {
@@ -18,14 +19,21 @@ export interface Notifications {
 /** Shows notifications through VS Code. */
 export function createNotifications(): Notifications {
   return {
-    error: (message, ...actions) => show(vscode.window.showErrorMessage(message, ...titles(actions)), actions),
-    warning: (message, ...actions) => show(vscode.window.showWarningMessage(message, ...titles(actions)), actions),
+    error: (message, ...actions) =>
+      show(vscode.window.showErrorMessage(withoutLinks(message), ...titles(actions)), actions),
+    warning: (message, ...actions) =>
+      show(vscode.window.showWarningMessage(withoutLinks(message), ...titles(actions)), actions),
     information: (message, ...actions) =>
-      show(vscode.window.showInformationMessage(message, ...titles(actions)), actions),
+      show(vscode.window.showInformationMessage(withoutLinks(message), ...titles(actions)), actions),
     status: (message) => {
-      vscode.window.setStatusBarMessage(message, 5000);
+      vscode.window.setStatusBarMessage(escapeIcons(message), 5000);
     },
   };
+}
+
+/** VS Code makes links, also to commands, of `[text](target)` in notifications; a name must not be able to. */
+function withoutLinks(message: string): string {
+  return message.replaceAll('](', '] (');
 }
 
 function titles(actions: readonly NotificationAction[]): string[] {

@@ -1,0 +1,20 @@
+import type { EntryId, StreamKey } from '../bus';
+import type { ConnectionRegistry } from '../connections/connectionRegistry';
+import type { OpenPort } from '../connections/inspectPort';
+import type { LiveConnection } from '../connections/liveConnection';
+import type { Explorer } from '../tree/explorer';
+import type { Log } from '../ui/log';
+import type { Notifications } from '../ui/notifications';
+
+/** Shows a stream in its panel, at an entry when one is named. */
+export type OpenStreamPanel = (connection: LiveConnection, key: StreamKey, entryId?: EntryId) => unknown;
+
+/** What commands work with. */
+export interface CommandServices {
+  readonly connections: ConnectionRegistry;
+  readonly explorer: Explorer;
+  readonly notifications: Notifications;
+  readonly log: Log;
+  readonly openPort: OpenPort;
+  readonly openStreamPanel: OpenStreamPanel;
+}

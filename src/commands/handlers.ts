@@ -1,0 +1,48 @@
+import type { CommandServices } from './commandServices';
+import {
+  addConnection,
+  connect,
+  disconnect,
+  editConnection,
+  movePassword,
+  openSettings,
+  removeConnection,
+  showMinimalAcl,
+} from './connectionCommands';
+import { copyCommands, copyId, copyName, copyPayload } from './copyCommands';
+import type { CommandHandlers } from './register';
+import { findEntry, openEntry, openStream } from './streamCommands';
+import { filterStreams, loadMore, refresh, retry, setAutomaticRefresh } from './treeCommands';
+
+/** What each command does, with what it needs. */
+export function createCommandHandlers(services: CommandServices): CommandHandlers {
+  const bound =
+    (run: (services: CommandServices, args: readonly unknown[]) => unknown) =>
+    (...args: unknown[]): unknown =>
+      run(services, args);
+  return {
+    'redisStreams.addConnection': bound(addConnection),
+    'redisStreams.editConnection': bound(editConnection),
+    'redisStreams.removeConnection': bound(removeConnection),
+    'redisStreams.connect': bound(connect),
+    'redisStreams.disconnect': bound(disconnect),
+    'redisStreams.movePassword': bound(movePassword),
+    'redisStreams.openSettings': openSettings,
+    'redisStreams.openStream': bound(openStream),
+    'redisStreams.openEntry': bound(openEntry),
+    'redisStreams.copyName': bound(copyName),
+    'redisStreams.copyId': bound(copyId),
+    'redisStreams.copyPayload': bound(copyPayload),
+    'redisStreams.copyCommands': bound(copyCommands),
+    'redisStreams.findEntry': bound(findEntry),
+    'redisStreams.filterStreams': bound(filterStreams),
+    'redisStreams.refresh': bound(refresh),
+    'redisStreams.retry': bound(retry),
+    'redisStreams.loadMore': bound(loadMore),
+    'redisStreams.setAutomaticRefresh': bound(setAutomaticRefresh),
+    'redisStreams.showMinimalAcl': showMinimalAcl,
+    'redisStreams.openLog': () => {
+      services.log.open();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** Groups keys by prefix: where at least two streams share one up to a separator, they go into a folder. Pure. */
+
+/** A folder of streams, or a stream by itself. */
+export type Grouped<T> =
+  | { readonly kind: 'folder'; readonly prefix: string; readonly label: string; readonly items: readonly T[] }
+  | { readonly kind: 'item'; readonly item: T };
+
+/**
+ * Groups what lies below `prefix`, sorted by key. A folder that would hold a single folder and nothing else is drawn as one, so
+ * `a:b:c` and `a:b:d` alone give the folder `a:b:`. An empty separator gives no folders.
+ */
+export function groupByPrefix<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+  separator: string,
+  prefix = '',
+): readonly Grouped<T>[] {
+  const sorted = [...items].sort((a, b) => compareText(keyOf(a), keyOf(b)));
+  const byPrefix = new Map<string, T[]>();
+  const order: (T | string)[] = [];
+  for (const item of sorted) {
+    const found = nextPrefix(keyOf(item), separator, prefix.length);
+    if (found === undefined) {
+      order.push(item);
+      continue;
+    }
+    const members = byPrefix.get(found);
+    if (members) members.push(item);
+    else {
+      byPrefix.set(found, [item]);
+      order.push(found);
+    }
+  }
+  return order.map((entry): Grouped<T> => {
+    const members = typeof entry === 'string' ? (byPrefix.get(entry) ?? []) : [entry];
+    const [only] = members;
+    if (typeof entry !== 'string') return { kind: 'item', item: entry };
+    if (members.length === 1 && only !== undefined) return { kind: 'item', item: only };
+    const whole = longestShared(members.map(keyOf), separator, entry);
+    return { kind: 'folder', prefix: whole, label: whole.slice(prefix.length), items: members };
+  });
+}
+
+/** The key up to and with the first separator at or after `from`, unless nothing follows it. */
+function nextPrefix(key: string, separator: string, from: number): string | undefined {
+  if (separator === '') return undefined;
+  const at = key.indexOf(separator, from);
+  const end = at + separator.length;
+  return at < 0 || end >= key.length ? undefined : key.slice(0, end);
+}
+
+function longestShared(keys: readonly string[], separator: string, shared: string): string {
+  const next = keys.map((key) => nextPrefix(key, separator, shared.length));
+  const [first] = next;
+  if (first === undefined || next.some((prefix) => prefix !== first)) return shared;
+  return longestShared(keys, separator, first);
+}
+
+/** By UTF-16 code units, the same everywhere; locales would order the same keys differently on two machines. */
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,181 @@
+import type { EntryId, GroupInfo, PendingEntry, StreamKey } from '../bus';
+import type { Inspector } from '../connections/inspector';
+import type { LiveConnection, ReadOptions } from '../connections/liveConnection';
+import { reasonOf } from '../connections/describeFailure';
+import type { Figure } from '../protocol/streamPanel';
+import { entryTimeMs } from './entryTime';
+import type { DeadLetterFacts, DeadLettersFacts, GroupFacts, StreamFacts } from './facts';
+import type { FoundEntry, ListedStreams, TreeReads } from './reads';
+
+/** How many keys a step of a scan passes: few steps, and none that holds a server up (5.5 ms over a million keys). */
+const scanCount = 1000;
+
+/** Reads a connection's tree with the bus's inspecting functions. What one tick asks travels in one round trip. */
+export function createInspectReads(connection: LiveConnection): TreeReads {
+  const read = <T>(work: (inspect: Inspector, signal: AbortSignal) => Promise<T>, options?: ReadOptions): Promise<T> =>
+    connection.read(work, options);
+  return {
+    listStreams: (match, count) => read((inspect) => listStreams(inspect, match, count)),
+    streamChildren: (key) => read((inspect) => streamChildren(inspect, key)),
+    consumers: (key, group) =>
+      read(async (inspect) => {
+        const [serverTimeMs, consumers] = await Promise.all([
+          inspect.serverTimeMs(),
+          inspect.consumerInfos(key, group),
+        ]);
+        return consumers.map((consumer) => ({ ...consumer, serverTimeMs }));
+      }),
+    pending: (key, group, consumer, count) =>
+      read(async (inspect) => {
+        const query = { from: 'min', to: 'max', count: count + 1, consumer } as const;
+        const [serverTimeMs, rows] = await Promise.all([inspect.serverTimeMs(), inspect.pending(key, group, query)]);
+        const shown = rows.slice(0, count);
+        const gone = await findGone(inspect, key, shown);
+        return {
+          items: shown.map((row) => ({ ...row, serverTimeMs, isGone: gone.has(row.id) })),
+          hasMore: rows.length > count,
+        };
+      }),
+    deadLetters: (key, count) =>
+      read(async (inspect) => {
+        const query = { from: 'min', to: 'max', count: count + 1, reverse: true } as const;
+        const [serverTimeMs, entries] = await Promise.all([inspect.serverTimeMs(), inspect.range(key, query)]);
+        const items = entries.slice(0, count).map((entry): DeadLetterFacts => {
+          const { failure } = inspect.readDeadLetter(entry);
+          return { ...failure, id: entry.id, originalId: failure.id, serverTimeMs };
+        });
+        return { items, hasMore: entries.length > count };
+      }),
+    payload: (key, id) =>
+      read(async (inspect) => {
+        const [entry] = await inspect.range(key, { from: id, to: id, count: 1 });
+        return entry?.fields;
+      }),
+    findEntry: (id, signal) => read((inspect) => findEntry(inspect, id, signal), { signal, lane: 'bulk' }),
+  };
+}
+
+async function listStreams(inspect: Inspector, match: string, count: number): Promise<ListedStreams> {
+  const keys = new Set<StreamKey>();
+  let cursor = '0';
+  let steps = 0;
+  do {
+    const step = await inspect.scanStreams(cursor, { count: scanCount, ...(match === '*' ? {} : { match }) });
+    for (const key of step.keys) keys.add(key);
+    cursor = step.cursor;
+    steps += 1;
+  } while (cursor !== '0' && keys.size < count && steps < 100);
+  const wanted = [...keys].sort().slice(0, count);
+  const serverTime = inspect.serverTimeMs();
+  const described = await Promise.all(
+    wanted.map((key) => unlessGone(Promise.all([inspect.length(key), inspect.groupInfos(key)]))),
+  );
+  const serverTimeMs = await serverTime;
+  const streams = wanted.flatMap((key, index): StreamFacts[] => {
+    const facts = described[index];
+    if (!facts) return [];
+    const [length, groups] = facts;
+    const pending = groups.reduce((sum, group) => sum + group.pending, 0);
+    return [{ key, length, groups: groups.length, pending, serverTimeMs }];
+  });
+  return { streams, hasMore: cursor !== '0' || keys.size > count, scannedKeys: steps * scanCount };
+}
+
+async function streamChildren(
+  inspect: Inspector,
+  key: StreamKey,
+): Promise<{ groups: readonly GroupFacts[]; deadLetters: readonly DeadLettersFacts[] }> {
+  const candidates = inspect.companionCandidates(key, 'dlq');
+  const [serverTimeMs, length, groups, ...lengths] = await Promise.all([
+    inspect.serverTimeMs(),
+    inspect.length(key),
+    inspect.groupInfos(key),
+    ...candidates.map((candidate) => unlessGone(inspect.length(candidate))),
+  ]);
+  const dead = candidates.flatMap((candidate, index) => {
+    const held = lengths[index] ?? 0;
+    return held > 0 ? [{ key: candidate, length: held }] : [];
+  });
+  const [summaries, newest] = await Promise.all([
+    Promise.all(
+      groups.map((group) =>
+        group.pending > 0 ? unlessGone(inspect.pendingSummary(key, group.name)) : Promise.resolve(undefined),
+      ),
+    ),
+    Promise.all(
+      dead.map(({ key: deadKey }) =>
+        unlessGone(inspect.range(deadKey, { from: 'min', to: 'max', count: 1, reverse: true })),
+      ),
+    ),
+  ]);
+  return {
+    groups: groups.map((group, index): GroupFacts => {
+      const firstId = summaries[index]?.firstId ?? null;
+      return {
+        name: group.name,
+        consumers: group.consumers,
+        pending: group.pending,
+        lastDeliveredId: group.lastDeliveredId,
+        lag: lagOf(group, length),
+        oldestPending: firstId === null ? null : { id: firstId, age: ageOf(firstId, serverTimeMs) },
+        serverTimeMs,
+      };
+    }),
+    deadLetters: dead.map((facts, index) => ({ ...facts, newestId: newest[index]?.[0]?.id ?? null, serverTimeMs })),
+  };
+}
+
+/** A nil lag is unknown, and one above the length is the servers' known miscount after trims. */
+function lagOf({ lag, lastDeliveredId }: GroupInfo, length: number): Figure {
+  if (lag === undefined) return { kind: 'unknown', reason: 'this server does not tell the lag (before Redis 7.0)' };
+  if (lag === null) {
+    return {
+      kind: 'unknown',
+      reason: `entries were deleted after ${lastDeliveredId}, or the group was set to an id that is not in the stream`,
+    };
+  }
+  if (lag > length) return { kind: 'unknown', reason: 'the server counts entries that were trimmed away' };
+  return { kind: 'exact', value: lag, source: 'XINFO GROUPS' };
+}
+
+function ageOf(id: EntryId, serverTimeMs: number): Figure {
+  const addedMs = entryTimeMs(id);
+  return addedMs === undefined
+    ? { kind: 'unknown', reason: 'ids of this stream are not times' }
+    : { kind: 'exact', value: Math.max(0, serverTimeMs - addedMs), source: 'XPENDING' };
+}
+
+async function findGone(
+  inspect: Inspector,
+  key: StreamKey,
+  rows: readonly PendingEntry[],
+): Promise<ReadonlySet<EntryId>> {
+  const found = await Promise.all(rows.map(({ id }) => inspect.range(key, { from: id, to: id, count: 1 })));
+  return new Set(rows.flatMap(({ id }, index) => (found[index]?.length === 0 ? [id] : [])));
+}
+
+async function findEntry(inspect: Inspector, id: EntryId, signal: AbortSignal): Promise<FoundEntry> {
+  const keys = new Set<StreamKey>();
+  let cursor = '0';
+  do {
+    const step = await inspect.scanStreams(cursor, { count: scanCount });
+    const found = await Promise.all(
+      step.keys.map((key) => unlessGone(inspect.range(key, { from: id, to: id, count: 1 }))),
+    );
+    step.keys.forEach((key, index) => {
+      if ((found[index]?.length ?? 0) > 0) keys.add(key);
+    });
+    cursor = step.cursor;
+  } while (cursor !== '0' && !signal.aborted);
+  return { keys: [...keys], isComplete: cursor === '0' };
+}
+
+/** Undefined for what vanished, changed its type or may not be read, instead of failing what is read with it. */
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (['no-key', 'no-group', 'wrong-type', 'no-permission'].includes(reasonOf(error))) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,18 @@
+import type { Clock } from '../base/clock';
+import type { Localizer } from '../base/localize';
+
+/** How the tree reads and sorts, as the settings say now. */
+export interface TreeSettings {
+  readonly pageSize: number;
+  readonly keySeparator: string;
+  readonly scanMatch: string;
+}
+
+/** What every node shares. */
+export interface TreeContext {
+  readonly l10n: Localizer;
+  /** For numbers and times, such as `en` or `de-DE`. */
+  readonly locale: string;
+  readonly clock: Clock;
+  readonly settings: () => TreeSettings;
+}
