@@ -20,3 +20,33 @@ export {
 export * from './companionKeys';
 export * from './deadLetters';
 export { slotOf } from './redis/slots';
+export { allScripts } from './scripts';
+export {
+  deadLetter,
+  maxDeadLetterItems,
+  type DeadLetterItem,
+  type DeadLetterReply,
+  type DeadLetterResult,
+} from './scripts/deadLetter';
+export type { GuardRefusal, PendingGuard } from './scripts/guard';
+export * from './scripts/pending';
+export * from './scripts/replay';
+export * from './scripts/settle';
+export * from './scripts/stream';
+export * from './scripts/takeOver';
+// The bus itself is usable from here on: createBus, publishing, consuming, operating.
+export { Bus, createBus, type BusOptions } from './bus';
+export { ConfigError, type ConfigErrorReason } from './options';
+export { DecodeError, fields, json, type Codec, type FieldsCodecOptions, type Outgoing } from './codecs';
+export { topic, type Retention, type StreamRef, type Topic, type TopicOptions } from './publish/topic';
+export { PublishError, type PublishErrorReason } from './publish/publishError';
+export type { BatchResult, NewMessage, Published, PublishOptions } from './publish/publisher';
+export { HandlerTimeoutError, OwnershipLostError, ShutdownError } from './consume/abortReasons';
+export { exponential, type Backoff, type ExponentialOptions } from './consume/backoff';
+export type { CloseReport } from './consume/closeReport';
+export type { Consumer } from './consume/consumer';
+export type { ConsumerOptions, Handlers, Middleware } from './consume/consumerOptions';
+export type { ConsumerEventName, ConsumerEvents } from './consume/events';
+export type { ConsumerHealth } from './consume/health';
+export type { DeadLetterQuery, DeadLetters, DeadLetterSelection, Replayed, ReplayOptions } from './operate/deadLetters';
+export type { HandOverReport, TrimReport } from './operate/maintain';

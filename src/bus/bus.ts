@@ -1,0 +1,177 @@
+import { systemClock } from '../base/clock';
+import type { Clock } from '../base/clock';
+import { Consumer } from './consume/consumer';
+import { resolveConsumerOptions } from './consume/consumerOptions';
+import type { ConsumerOptions, Handlers } from './consume/consumerOptions';
+import type { HeartbeatConnection } from './consume/heartbeatThread';
+import { consumerName, groupName } from './ids';
+import type { EntryId, StreamKey } from './ids';
+import { lazyPort } from './lazyPort';
+import { DeadLetters } from './operate/deadLetters';
+import { handOverPending, reapConsumers, trimKeepingUnacknowledged } from './operate/maintain';
+import type { HandOverReport, TrimReport } from './operate/maintain';
+import { checkOptions, ConfigError, either, milliseconds, text, withMethods } from './options';
+import type { Check } from './options';
+import type { StreamPort } from './port';
+import { Publisher } from './publish/publisher';
+import type { BatchResult, NewMessage, Published, PublishOptions } from './publish/publisher';
+import { keyOf, topicOf } from './publish/topic';
+import type { StreamRef } from './publish/topic';
+import { connectRedis } from './redis/connect';
+import type { RedisPortOptions } from './redis/connect';
+import type { ReapResult } from './scripts/pending';
+
+/** The options of a bus. */
+export interface BusOptions {
+  /** Where the server is: a URL, or a URL with more. Either this or `port`. */
+  readonly redis?: string | RedisPortOptions;
+  /** A port that is connected already; the bus closes it. */
+  readonly port?: StreamPort;
+  /** The environment: its name and a colon come before every stream name that is not exact. Default: none. */
+  readonly env?: string;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+}
+
+const redisOption: Check = (value) =>
+  typeof value === 'object' && value !== null && 'url' in value ? undefined : 'an object with a url';
+
+/** Makes a bus. It connects when it is first used. Throws a `ConfigError` for options that it cannot work with. */
+export function createBus(options: BusOptions): Bus {
+  checkOptions('bus', options, {
+    redis: either(text, redisOption),
+    port: withMethods('add', 'run', 'openReader'),
+    env: text,
+    clock: withMethods('now', 'after'),
+  });
+  const { redis, port } = options;
+  if ((redis === undefined) === (port === undefined)) {
+    const given = redis === undefined ? 'neither' : 'both';
+    throw new ConfigError('conflicting-options', 'bus.redis', `bus: expected either redis or port, got ${given}`);
+  }
+  const clock = options.clock ?? systemClock();
+  if (port) return new Bus({ port, clock, env: options.env, connection: undefined });
+  const connect: RedisPortOptions = typeof redis === 'string' ? { url: redis } : (redis ?? { url: '' });
+  const { url, tls, connectTimeoutMs, socketTimeoutMs, protocol } = connect;
+  return new Bus({
+    port: lazyPort(() => connectRedis(connect)),
+    clock,
+    env: options.env,
+    connection: {
+      url,
+      ...(tls === undefined ? {} : { tls }),
+      ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
+      ...(socketTimeoutMs === undefined ? {} : { socketTimeoutMs }),
+      ...(protocol === undefined ? {} : { protocol }),
+    },
+  });
+}
+
+/** What a bus is made of. */
+export interface BusParts {
+  readonly port: StreamPort;
+  readonly clock: Clock;
+  readonly env: string | undefined;
+  readonly connection: HeartbeatConnection | undefined;
+}
+
+/** Publishes, consumes and operates streams over one server. */
+export class Bus {
+  private readonly publisher: Publisher;
+  private readonly consumers = new Set<Consumer>();
+
+  constructor(private readonly parts: BusParts) {
+    this.publisher = new Publisher(parts);
+  }
+
+  /** The key of a stream in this bus's environment. */
+  keyOf(ref: StreamRef): StreamKey {
+    return keyOf(ref, this.parts.env);
+  }
+
+  /** Publishes one message; see `Publisher.publish`. */
+  publish<Body>(ref: StreamRef<Body>, message: NewMessage<Body>, options?: PublishOptions): Promise<Published> {
+    return this.publisher.publish(ref, message, options);
+  }
+
+  /** Publishes messages in one round trip; see `Publisher.publishBatch`. */
+  publishBatch<Body>(
+    ref: StreamRef<Body>,
+    messages: readonly NewMessage<Body>[],
+    options?: Pick<PublishOptions, 'timeoutMs' | 'signal'>,
+  ): Promise<readonly BatchResult[]> {
+    return this.publisher.publishBatch(ref, messages, options);
+  }
+
+  /** Makes a consumer; `start` it. The topic's codec is used unless the options name one. */
+  consume(ref: StreamRef, options: ConsumerOptions, handlers: Handlers): Consumer {
+    const codec = options.codec ?? topicOf(ref)?.codec;
+    const resolved = resolveConsumerOptions(this.keyOf(ref), {
+      clock: this.parts.clock,
+      ...options,
+      ...(codec === undefined ? {} : { codec }),
+    });
+    checkHandlers(handlers);
+    const consumer = new Consumer(this.parts.port, resolved, handlers, this.parts.connection);
+    this.consumers.add(consumer);
+    consumer.on('closed', () => this.consumers.delete(consumer));
+    return consumer;
+  }
+
+  /** The dead letters of a stream; `key` when they are not in its companion key. */
+  deadLetters(ref: StreamRef, options: { readonly key?: StreamKey } = {}): DeadLetters {
+    checkOptions('deadLetters', options, { key: text });
+    const { port, clock } = this.parts;
+    return new DeadLetters({ port, clock, stream: this.keyOf(ref), ...options });
+  }
+
+  /** Trims a stream but never what some group has not read or not acknowledged. */
+  trim(ref: StreamRef, policy: { readonly maxLength: number } | { readonly minId: EntryId }): Promise<TrimReport> {
+    return trimKeepingUnacknowledged(this.parts.port, this.keyOf(ref), policy);
+  }
+
+  /** Removes the consumers of a group that own nothing and were idle for at least `minIdleMs`. */
+  reap(
+    ref: StreamRef,
+    group: string,
+    options: { readonly minIdleMs: number },
+  ): Promise<readonly ({ readonly consumer: string } & ReapResult)[]> {
+    checkOptions('reap', options, { minIdleMs: milliseconds(0) });
+    return reapConsumers(this.parts.port, this.keyOf(ref), groupName(group), options);
+  }
+
+  /** Gives the pending entries of one consumer to another. */
+  handOver(
+    ref: StreamRef,
+    group: string,
+    options: { readonly from: string; readonly to: string; readonly minIdleMs: number },
+  ): Promise<HandOverReport> {
+    checkOptions('handOver', options, { from: text, to: text, minIdleMs: milliseconds(0) });
+    return handOverPending(this.parts.port, this.keyOf(ref), groupName(group), {
+      from: consumerName(options.from),
+      to: consumerName(options.to),
+      minIdleMs: options.minIdleMs,
+    });
+  }
+
+  /** Closes every consumer, then the connection. */
+  async close(options: { readonly timeoutMs?: number } = {}): Promise<void> {
+    await Promise.all([...this.consumers].map((consumer) => consumer.close(options)));
+    await this.parts.port.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+function checkHandlers(handlers: unknown): void {
+  if (typeof handlers === 'function') return;
+  const isRecord = typeof handlers === 'object' && handlers !== null;
+  if (isRecord && Object.values(handlers).every((handler) => typeof handler === 'function')) return;
+  throw new ConfigError(
+    'invalid-option',
+    'handlers',
+    'handlers: expected a function, or an object of functions by type',
+  );
+}
