@@ -94,7 +94,7 @@ function readFields(stanza) {
   /** @type {Map<string, string>} */
   const fields = new Map();
   let current = '';
-  for (const line of stanza.split('\n')) {
+  for (const line of stanza.split('\n').filter((text) => text !== '')) {
     const match = /^([\w-]+):(.*)$/.exec(line);
     if (match?.[1] !== undefined) current = match[1].toLowerCase();
     const value = match?.[2] ?? line;
