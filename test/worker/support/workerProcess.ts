@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+const workerFile = path.resolve(import.meta.dirname, '../../../dist/worker.js');
+
+/** A running `dist/worker.js`. */
+export interface WorkerProcess {
+  readonly pid: number;
+  /** All that it wrote so far, both streams together. */
+  output(): string;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when it ended, with its exit code or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+}
+
+const running = new Set<WorkerProcess>();
+
+/** Starts the built worker as users do. It does not outlive the tests of its file (`endWorkers`). */
+export function startWorker(
+  args: readonly string[],
+  options: { readonly env?: NodeJS.ProcessEnv } = {},
+): WorkerProcess {
+  if (!existsSync(workerFile)) throw new Error('dist/worker.js is missing: run "npm run build" first');
+  const child = spawn(process.execPath, [workerFile, ...args], {
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const worker: WorkerProcess = {
+    pid: child.pid ?? -1,
+    output: () => output,
+    kill: (signal) => void child.kill(signal),
+    ended: new Promise((resolve) => {
+      child.on('close', (code, signal) => {
+        running.delete(worker);
+        resolve(code ?? signal ?? 1);
+      });
+    }),
+  };
+  running.add(worker);
+  return worker;
+}
+
+/** Ends what still runs; for an `after` hook. */
+export async function endWorkers(): Promise<void> {
+  const left = [...running];
+  for (const worker of left) worker.kill('SIGKILL');
+  await Promise.all(left.map(({ ended }) => ended));
+}
