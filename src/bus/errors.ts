@@ -1,4 +1,11 @@
-/** What kind of failure a `BusError` is. */
+/**
+ * What kind of failure a `BusError` is.
+ *
+ * Of those that do not speak for themselves: `closed` is our own doing; `moved` covers every redirection of a cluster that was
+ * not followed; `loading` is a server that cannot serve now (loading, busy with a script, cluster down); `writes-refused` is
+ * MISCONF or too few replicas; `id-not-greater` an XADD with an id that is not above the last one; `protocol` a reply that has not
+ * the expected shape; `server` any other error reply.
+ */
 export type BusErrorReason =
   | 'connection-refused'
   | 'connection-lost'
@@ -21,6 +28,9 @@ export type BusErrorReason =
   | 'unknown-command'
   | 'unknown-script'
   | 'exhausted-ids'
+  | 'id-not-greater'
+  | 'writes-refused'
+  | 'invalid-argument'
   | 'server'
   | 'protocol';
 
@@ -30,6 +40,13 @@ export interface BusErrorDetails {
   readonly command?: string;
   /** True when the command may have been carried out although no reply came. */
   readonly ambiguous?: boolean;
+  /** Where a cluster says that the key is, with reason `moved`; `ask` is for this one command only. */
+  readonly redirect?: {
+    readonly kind: 'moved' | 'ask';
+    readonly slot: number;
+    readonly host: string;
+    readonly port: number;
+  };
 }
 
 /** A failure of the bus or of the server behind it. `retriable` says whether the same call may succeed later unchanged. */
@@ -61,6 +78,7 @@ const retriableReasons: ReadonlySet<BusErrorReason> = new Set<BusErrorReason>([
   'timeout',
   'out-of-memory',
   'read-only-replica',
+  'writes-refused',
   'unblocked',
   'moved',
   'loading',

@@ -54,6 +54,11 @@ export function entryId(text: string): EntryId {
   return id;
 }
 
+/** Tells whether the text is an entry id in canonical form, as servers reply it. */
+export function isEntryId(text: string): text is EntryId {
+  return /^(?:0|[1-9]\d{0,19})-(?:0|[1-9]\d{0,19})$/.test(text);
+}
+
 /** Splits an entry id into its two halves. */
 export function entryIdParts(id: EntryId): EntryIdParts {
   const dash = id.indexOf('-');

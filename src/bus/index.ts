@@ -19,7 +19,11 @@ export {
 } from './consume/handler';
 export * from './companionKeys';
 export * from './deadLetters';
+export { connectRedis, type RedisPortOptions } from './redis/connect';
+export type { Traffic } from './redis/link';
+export type { RedisPort } from './redis/redisPort';
 export { slotOf } from './redis/slots';
+export { parseRedisUrl, redactRedisUrl, type NodeAddress, type RedisUrl } from './redis/url';
 export { allScripts } from './scripts';
 export {
   deadLetter,

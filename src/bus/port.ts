@@ -4,7 +4,7 @@
  * Two adapters implement it: `bus/redis` over a real server and `embedded` over the in-process engine; one contract suite
  * (`test/bus/streamPort.contract.ts`) holds for both. Calls made in the same tick travel together, in order, in one round trip.
  * Every failure is a BusError. Nothing here retries or resends: a call whose link broke rejects at once, `ambiguous` when it may
- * have been carried out.
+ * have been carried out; the next call opens a new link, with one attempt and without waiting. A reader is over when its link broke.
  */
 import type {
   ConsumerInfo,
@@ -77,13 +77,17 @@ export interface AutoClaimReply {
   readonly deletedIds: readonly EntryId[];
 }
 
-/** What this server can do, found out by asking it and not by its version. */
+/**
+ * What this server can do, found out by asking it and not by its version. Whether the user may do it is not probed: a denied probe
+ * would alarm whoever watches ACL LOG.
+ */
 export interface Capabilities {
   readonly server: 'redis' | 'valkey' | 'keydb' | 'dragonfly' | 'embedded' | 'unknown';
   /** As the server says it: the engine's own version, not the Redis version that it claims compatibility with. */
   readonly version: string;
   readonly role: 'master' | 'replica' | 'unknown';
   readonly isCluster: boolean;
+  /** `(id` in ranges, and with it what else came with 6.2: NOMKSTREAM, MINID, XPENDING IDLE. */
   readonly hasExclusiveRanges: boolean;
   readonly hasAutoClaim: boolean;
   readonly hasScanType: boolean;
@@ -97,8 +101,8 @@ export interface Capabilities {
 /** A dedicated connection for reads that block. One read at a time. */
 export interface StreamReader {
   /**
-   * XREADGROUP with `>`: delivers new entries, waiting at most `blockMs`; `[]` when none came. With `claimMinIdleMs`, pending
-   * entries idle for at least that long come first (needs `hasReadClaim`).
+   * XREADGROUP with `>`: delivers new entries, waiting at most `blockMs`, not at all when that is 0; `[]` when none came. With
+   * `claimMinIdleMs`, pending entries idle for at least that long come first (needs `hasReadClaim`).
    */
   readGroup(
     key: StreamKey,
@@ -122,8 +126,11 @@ export interface StreamReader {
 export interface StreamPort {
   /** Asked once and remembered until `close`. */
   capabilities(): Promise<Capabilities>;
-  /** The server's clock, milliseconds since the epoch: TIME where permitted, else INFO. */
-  serverTimeMs(): Promise<number>;
+  /**
+   * The server's clock, milliseconds since the epoch: TIME where permitted, else INFO. On a cluster the clock of the node that
+   * serves the key, against which the idle times of its groups are told.
+   */
+  serverTimeMs(key?: StreamKey): Promise<number>;
 
   /** XADD. Null only when `makeStream` is false and the stream is missing. */
   add(key: StreamKey, fields: EntryFields, options?: AddOptions): Promise<EntryId | null>;
@@ -143,7 +150,7 @@ export interface StreamPort {
     start: GroupStart,
     options?: { readonly makeStream?: boolean },
   ): Promise<boolean>;
-  /** XGROUP DESTROY; false when there was no such group. */
+  /** XGROUP DESTROY; false when there was no such group or no such stream. */
   destroyGroup(key: StreamKey, group: GroupName): Promise<boolean>;
   /** XREADGROUP with `>`, never blocking. */
   readGroup(
@@ -154,7 +161,10 @@ export interface StreamPort {
   ): Promise<readonly DeliveredEntry[]>;
   /** XACK; how many were pending. Does not check the owner. */
   acknowledge(key: StreamKey, group: GroupName, ids: readonly EntryId[]): Promise<number>;
-  /** XCLAIM; the ids that were claimed. Bodies are never fetched by it. */
+  /**
+   * XCLAIM; the ids that were claimed. Bodies are never handed out by it. Before 7.0 a claim that increments the count leaves out
+   * claimed ids whose message is gone.
+   */
   claim(
     key: StreamKey,
     group: GroupName,
@@ -181,10 +191,13 @@ export interface StreamPort {
   /** XINFO CONSUMERS. */
   consumerInfos(key: StreamKey, group: GroupName): Promise<readonly ConsumerInfo[]>;
 
-  /** EVALSHA, then EVAL when the server does not know the script yet. */
+  /**
+   * Runs a script: EVAL the first time on a connection, so that it keeps its place among the calls of its tick, then EVALSHA, and
+   * EVAL again when the server has forgotten it.
+   */
   run<Arguments, Reply>(script: Script<Arguments, Reply>, args: Arguments): Promise<Reply>;
 
-  /** Opens a connection of its own for blocking reads. */
+  /** Opens a connection of its own for blocking reads; on a cluster it goes to the node of the key that it reads. */
   openReader(): Promise<StreamReader>;
   /** Closes this port's connection and every reader that it opened; calls in flight reject with reason `closed`. */
   close(): Promise<void>;
@@ -204,7 +217,7 @@ export interface KeyspacePort {
   typeOf(key: StreamKey): Promise<string>;
   /** PTTL; null for a key that does not expire or is missing. */
   timeToLiveMs(key: StreamKey): Promise<number | null>;
-  /** MEMORY USAGE with SAMPLES 0 for small or 5 for large keys: an estimate by the server, in bytes; null for a missing key. */
+  /** MEMORY USAGE: an estimate by the server from some samples, in bytes; null for a missing key. */
   memoryUsage(key: StreamKey): Promise<number | null>;
   /** The hash slot that a key belongs to on a cluster, 0 to 16383. */
   slotOf(key: StreamKey): number;
