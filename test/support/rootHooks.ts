@@ -22,7 +22,11 @@ function endWhenIdleTooLong(): void {
   const timer = setTimeout(() => {
     const open = process.getActiveResourcesInfo().filter((name) => !['TTYWrap', 'PipeWrap'].includes(name));
     process.stderr.write(`The tests have ended but this process does not; still open: ${open.join(', ') || 'pipes'}\n`);
-    process.exit(1);
+    // Mocha sets the exit code as its last act; this comes after it.
+    process.once('exit', () => {
+      process.exitCode = 1;
+    });
+    process.exit();
   }, patienceMs);
   timer.unref();
 }
