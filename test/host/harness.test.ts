@@ -96,10 +96,9 @@ describe('The page objects', () => {
 
   it('fail with the whole tree when a row is not there', async () => {
     const tree = window().tree('Rows');
-    await assert.rejects(
-      tree.text().then(() => tree.element('cheese')),
-      /No row cheese in the tree:\n.*fruit/s,
-    );
+    assert.equal(await tree.has('cheese'), false);
+    await assert.rejects(tree.element('cheese', { timeoutMs: 100 }), /No row cheese in the tree:\n.*fruit/s);
+    await assert.rejects(tree.element(['fruit', 'row 1'], { timeoutMs: 100 }), /No row fruit › row 1/);
   });
 
   it('select several rows and choose from their context menu', async () => {

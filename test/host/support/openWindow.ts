@@ -13,6 +13,7 @@ import { markVariable, processesOf } from '../../../scripts/lib/processTree.mjs'
 import { ensureVsCodeHost, startVsCodeHost } from '../../../scripts/lib/vscodeHost.mjs';
 import { eventually } from '../../support/eventually';
 import { Bridge } from './bridge';
+import { quietSettings } from './quietSettings';
 import { repositoryRoot } from './repositoryRoot';
 import { testVsix } from './testVsix';
 import { themes } from './themes';
@@ -34,24 +35,6 @@ export interface WindowOptions {
   /** The browser window's inner size; default 1400 by 900. */
   readonly size?: { readonly width: number; readonly height: number };
 }
-
-const quietSettings = {
-  'chat.disableAIFeatures': true,
-  'workbench.secondarySideBar.defaultVisibility': 'hidden',
-  'workbench.startupEditor': 'none',
-  'workbench.enableExperiments': false,
-  'workbench.tips.enabled': false,
-  'workbench.tree.enableStickyScroll': false,
-  'window.commandCenter': false,
-  'window.title': '${activeEditorShort}${separator}${rootName}',
-  'remote.autoForwardPorts': false,
-  'extensions.autoCheckUpdates': false,
-  'extensions.ignoreRecommendations': true,
-  'git.enabled': false,
-  'npm.autoDetect': 'off',
-  'telemetry.telemetryLevel': 'off',
-  'debug.javascript.autoAttachFilter': 'disabled',
-} as const;
 
 const open = new Set<Window>();
 const traces: Trace[] = [];

@@ -5,7 +5,7 @@ import type { WindowOptions } from './openWindow';
 import type { Window } from './window';
 
 const openingTimeoutMs = 180_000;
-const testTimeoutMs = 90_000;
+const testTimeoutMs = 120_000;
 
 /** Opens a window before the tests of the surrounding `describe` and closes it after; the result gives it to a test. */
 export function useWindow(options: WindowOptions = {}): () => Window {
