@@ -33,6 +33,7 @@ export class PanelClient<C extends PanelContract> {
   private readonly stopListening: () => void;
   private generation: number;
   private nextId = 1;
+  private isDisposed = false;
 
   constructor(
     private readonly transport: ClientTransport,
@@ -70,25 +71,39 @@ export class PanelClient<C extends PanelContract> {
     params: C['requests'][M]['params'],
     signal?: AbortSignal,
   ): Promise<C['requests'][M]['result']> {
-    if (signal?.aborted) return Promise.reject(new RequestError(cancelledError));
+    if (signal?.aborted === true || this.isDisposed) return Promise.reject(new RequestError(cancelledError));
     const id = this.nextId++;
     const generation = this.generation;
-    const answer = new Promise<C['requests'][M]['result']>((resolve, reject) => {
-      this.pending.set(id, { resolve: resolve, reject });
-    });
-    this.send({ kind: 'request', generation, id, method, params });
-    signal?.addEventListener(
-      'abort',
-      () => {
+    return new Promise<C['requests'][M]['result']>((resolve, reject) => {
+      const onAbort = (): void => {
         this.cancel(generation, id);
-      },
-      { once: true },
-    );
-    return answer;
+      };
+      const settled = (): void => {
+        signal?.removeEventListener('abort', onAbort);
+      };
+      this.pending.set(id, {
+        resolve: (result) => {
+          settled();
+          resolve(result);
+        },
+        reject: (error) => {
+          settled();
+          reject(error);
+        },
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+      try {
+        this.send({ kind: 'request', generation, id, method, params });
+      } catch (error) {
+        this.pending.get(id)?.reject(error instanceof Error ? error : new Error(String(error)));
+        this.pending.delete(id);
+      }
+    });
   }
 
   /** Stops listening and rejects what is open. */
   dispose(): void {
+    this.isDisposed = true;
     this.rejectAll();
     this.stopListening();
   }
@@ -118,8 +133,9 @@ export class PanelClient<C extends PanelContract> {
   }
 
   private rejectAll(): void {
-    for (const pending of this.pending.values()) pending.reject(new RequestError(cancelledError));
+    const open = [...this.pending.values()];
     this.pending.clear();
+    for (const pending of open) pending.reject(new RequestError(cancelledError));
   }
 
   private send(message: FromWebview<C>): void {
@@ -131,6 +147,14 @@ const cancelledError: ErrorData = { reason: 'cancelled', message: 'The request w
 
 function isFromHost<C extends PanelContract>(message: unknown): message is FromHost<C> {
   if (typeof message !== 'object' || message === null) return false;
-  const { kind, generation } = message as { kind?: unknown; generation?: unknown };
-  return typeof generation === 'number' && (kind === 'response' || kind === 'event');
+  const { kind, generation, id, ok, error, name, dropped } = message as Readonly<Record<string, unknown>>;
+  if (typeof generation !== 'number') return false;
+  if (kind === 'event') return typeof name === 'string' && typeof dropped === 'number';
+  return kind === 'response' && typeof id === 'number' && (ok === true || (ok === false && isErrorData(error)));
+}
+
+function isErrorData(value: unknown): value is ErrorData {
+  if (typeof value !== 'object' || value === null) return false;
+  const { reason, message, retriable } = value as Readonly<Record<string, unknown>>;
+  return typeof reason === 'string' && typeof message === 'string' && typeof retriable === 'boolean';
 }

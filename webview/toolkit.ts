@@ -3,14 +3,14 @@
  * a swap changes this file alone. `controls.tsx` wraps the elements for the panels.
  */
 import { provideVSCodeDesignSystem, vsCodeButton, vsCodeTextField } from '@vscode/webview-ui-toolkit';
-import type {} from 'preact';
+import type { HTMLAttributes as ElementAttributes } from 'preact';
 
 declare module 'preact' {
   // eslint-disable-next-line @typescript-eslint/no-namespace -- how Preact's types learn of custom elements
   namespace JSX {
     interface IntrinsicElements {
-      'vscode-button': HTMLAttributes<HTMLElement> & { appearance?: string };
-      'vscode-text-field': HTMLAttributes<HTMLElement> & { value?: string; placeholder?: string };
+      'vscode-button': ElementAttributes<HTMLElement> & { appearance?: string };
+      'vscode-text-field': ElementAttributes<HTMLElement> & { value?: string; placeholder?: string };
     }
   }
 }

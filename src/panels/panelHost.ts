@@ -5,8 +5,9 @@
  */
 import { Disposables, type Disposable } from '../base/disposables';
 import type { ErrorData, FromHost, FromWebview, PanelContract, RequestMessage } from '../protocol/envelope';
+import { whyNotPostable } from './postable';
 
-/** How messages travel to the webview and back. `post` must not throw. */
+/** How messages travel to the webview and back. `post` must not throw; what it cannot deliver is lost, as to a hidden panel. */
 export interface HostTransport {
   post(message: unknown): void;
   onMessage(listener: (message: unknown) => void): Disposable;
@@ -28,19 +29,16 @@ export interface PanelHostOptions<C extends PanelContract> {
   readonly describeError: (error: unknown) => ErrorData;
   /** Called when a generation starts, after older ones were cancelled. */
   readonly onHello?: () => void;
+  /** Told about a handler's result or an event that cannot be posted: a mistake in the host, worth a line in its log. */
+  readonly onUnpostable?: (name: string, why: string) => void;
   /** How many events may wait for credits before the oldest are dropped. Default 256. */
   readonly maxWaitingEvents?: number;
-}
-
-interface Running {
-  readonly generation: number;
-  readonly abort: AbortController;
 }
 
 /** Serves one webview. */
 export class PanelHost<C extends PanelContract> implements Disposable {
   private readonly disposables = new Disposables();
-  private readonly running = new Map<string, Running>();
+  private readonly running = new Map<number, AbortController>();
   private waiting: { name: keyof C['events'] & string; payload: C['events'][keyof C['events'] & string] }[] = [];
   private generation: number | undefined;
   private credits = 0;
@@ -56,6 +54,11 @@ export class PanelHost<C extends PanelContract> implements Disposable {
 
   /** Sends an event as soon as the webview has credits for it. */
   post<E extends keyof C['events'] & string>(name: E, payload: C['events'][E]): void {
+    const problem = whyNotPostable(payload);
+    if (problem !== undefined) {
+      this.options.onUnpostable?.(name, problem);
+      return;
+    }
     this.waiting.push({ name, payload });
     const excess = this.waiting.length - (this.options.maxWaitingEvents ?? 256);
     if (excess > 0) {
@@ -83,8 +86,8 @@ export class PanelHost<C extends PanelContract> implements Disposable {
       this.credits += message.credits;
       this.flush();
     } else if (message.kind === 'cancel') {
-      this.running.get(key(message.generation, message.id))?.abort.abort();
-    } else {
+      this.running.get(message.id)?.abort();
+    } else if (!this.running.has(message.id)) {
       void this.answer(message);
     }
   }
@@ -102,10 +105,11 @@ export class PanelHost<C extends PanelContract> implements Disposable {
   private async answer(request: RequestMessage<C>): Promise<void> {
     const { generation, id, method } = request;
     const abort = new AbortController();
-    this.running.set(key(generation, id), { generation, abort });
+    this.running.set(id, abort);
     const outcome = await this.outcomeOf(method, request.params, abort.signal);
-    this.running.delete(key(generation, id));
-    if (generation === this.generation) this.send({ kind: 'response', generation, id, ...outcome });
+    if (this.running.get(id) !== abort) return;
+    this.running.delete(id);
+    this.send({ kind: 'response', generation, id, ...outcome });
   }
 
   private async outcomeOf(method: string, params: unknown, signal: AbortSignal): Promise<Outcome> {
@@ -119,7 +123,11 @@ export class PanelHost<C extends PanelContract> implements Disposable {
     const handler = this.options.handlers[method] as RequestHandler<unknown, unknown>;
     try {
       const result = await Promise.race([handler(params, signal), aborted(signal)]);
-      return { ok: true, result };
+      if (signal.aborted) return failed(cancelledError);
+      const problem = whyNotPostable(result);
+      if (problem === undefined) return { ok: true, result };
+      this.options.onUnpostable?.(method, problem);
+      return failed(unpostableError);
     } catch (error) {
       return failed(signal.aborted ? cancelledError : this.options.describeError(error));
     }
@@ -146,8 +154,9 @@ export class PanelHost<C extends PanelContract> implements Disposable {
   }
 
   private abortAll(): void {
-    for (const { abort } of this.running.values()) abort.abort();
+    const running = [...this.running.values()];
     this.running.clear();
+    for (const abort of running) abort.abort();
   }
 }
 
@@ -155,12 +164,14 @@ type Outcome = { readonly ok: true; readonly result: unknown } | { readonly ok: 
 
 const cancelledError: ErrorData = { reason: 'cancelled', message: 'The request was cancelled.', retriable: true };
 
+const unpostableError: ErrorData = {
+  reason: 'unpostable',
+  message: 'The answer cannot be shown: it is too large or of a kind that panels do not take.',
+  retriable: false,
+};
+
 function failed(error: ErrorData): Outcome {
   return { ok: false, error };
-}
-
-function key(generation: number, id: number): string {
-  return `${generation}/${id}`;
 }
 
 function aborted(signal: AbortSignal): Promise<never> {
@@ -177,8 +188,9 @@ function aborted(signal: AbortSignal): Promise<never> {
 
 function isFromWebview<C extends PanelContract>(message: unknown): message is FromWebview<C> {
   if (typeof message !== 'object' || message === null) return false;
-  const { kind, generation } = message as { kind?: unknown; generation?: unknown };
-  return (
-    typeof generation === 'number' && (kind === 'hello' || kind === 'request' || kind === 'cancel' || kind === 'credit')
-  );
+  const { kind, generation, id, credits, method } = message as Readonly<Record<string, unknown>>;
+  if (!Number.isSafeInteger(generation)) return false;
+  if (kind === 'hello' || kind === 'credit') return Number.isSafeInteger(credits) && Number(credits) >= 0;
+  if (kind === 'cancel') return Number.isSafeInteger(id);
+  return kind === 'request' && Number.isSafeInteger(id) && typeof method === 'string';
 }

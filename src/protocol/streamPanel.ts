@@ -167,6 +167,14 @@ export interface PanelSession {
   readonly translations: Readonly<Record<string, string>>;
   readonly locale: string;
   readonly selectedId: string | null;
+  /** Which panel this is. The page keeps it with its state, so that the panel can be made again after a reload of the window. */
+  readonly identity: PanelIdentity;
+}
+
+/** A stream panel's connection and stream, as text without loss. */
+export interface PanelIdentity {
+  readonly connectionId: string;
+  readonly stream: string;
 }
 
 /** What the stream panel's two sides say to each other. */

@@ -38,7 +38,9 @@ export function DeadLetterBanner({ model, letter }: { model: StreamModel; letter
                 class="link"
                 title={t('Open the original entry')}
                 onClick={() =>
-                  void model.act(() => model.client.request('openEntry', { stream: stream.text, id: letter.originalId }))
+                  void model.act(() =>
+                    model.client.request('openEntry', { stream: stream.text, id: letter.originalId }),
+                  )
                 }
               >
                 <SafeText text={stream.display} /> <span class="mono">{letter.originalId}</span>

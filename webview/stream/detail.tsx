@@ -71,12 +71,18 @@ function DetailHead({ model, detail }: { model: StreamModel; detail: EntryDetail
           {age !== null && age >= 0 ? <span>{t('{0} ago', formatDuration(age))}</span> : null}
           {detail.fields ? <span>{formatCount(detail.fieldCount, '{0} field', '{0} fields')}</span> : null}
           {detail.fields ? (
-            <span title={t('{0} bytes of names and values', formatNumber(detail.bytes))}>{formatBytes(detail.bytes)}</span>
+            <span title={t('{0} bytes of names and values', formatNumber(detail.bytes))}>
+              {formatBytes(detail.bytes)}
+            </span>
           ) : null}
         </p>
       </div>
       <div class="toolbar">
-        <Button icon="copy" label={t('Copy Id')} onClick={() => void model.copy({ what: 'id', id }, t('The id was copied.'))} />
+        <Button
+          icon="copy"
+          label={t('Copy Id')}
+          onClick={() => void model.copy({ what: 'id', id }, t('The id was copied.'))}
+        />
         {detail.fields ? (
           <Button
             icon="copy"

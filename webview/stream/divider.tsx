@@ -8,11 +8,7 @@ import type { StreamModel } from './streamModel';
 const step = 0.02;
 
 /** Draws the divider; it lies across when the panel is narrow. */
-export function Divider(props: {
-  model: StreamModel;
-  body: RefObject<HTMLElement>;
-  isNarrow: boolean;
-}): JSX.Element {
+export function Divider(props: { model: StreamModel; body: RefObject<HTMLElement>; isNarrow: boolean }): JSX.Element {
   const { body, isNarrow } = props;
   const { split } = props.model.layout;
   const move = (event: PointerEvent): void => {

@@ -74,8 +74,7 @@ export class EntriesModel {
   private async reload(before: EntriesWindow, signal: AbortSignal): Promise<EntriesWindow> {
     const [first] = before.rows;
     const last = before.rows.at(-1);
-    const start: EntriesQuery['at'] =
-      before.hasNewer && first ? { kind: 'around', id: first.id } : { kind: 'newest' };
+    const start: EntriesQuery['at'] = before.hasNewer && first ? { kind: 'around', id: first.id } : { kind: 'newest' };
     const count = start.kind === 'newest' ? Math.min(refreshPage, before.rows.length + firstPage) : firstPage;
     let window = windowOf(await this.ask({ at: start, count }, signal));
     for (;;) {

@@ -54,7 +54,9 @@ export function EntriesTable({ model }: { model: StreamModel }): JSX.Element {
   const selectedRow = rows[selectedIndex];
   return (
     <div class="table" role="presentation">
-      {failure && failure.part !== 'older' ? <ErrorNote model={model} error={failure.error} onRetry={retry} compact /> : null}
+      {failure && failure.part !== 'older' ? (
+        <ErrorNote model={model} error={failure.error} onRetry={retry} compact />
+      ) : null}
       <div
         class="grid"
         role="grid"
@@ -103,7 +105,15 @@ function targetIndex(
   return selected < 0 ? 0 : Math.min(count - 1, Math.max(0, selected + move));
 }
 
-function Row({ model, index, isSelected }: { model: StreamModel; index: number; isSelected: boolean }): JSX.Element | null {
+function Row({
+  model,
+  index,
+  isSelected,
+}: {
+  model: StreamModel;
+  index: number;
+  isSelected: boolean;
+}): JSX.Element | null {
   const row = model.entries.rows.value[index];
   if (!row) return null;
   return (

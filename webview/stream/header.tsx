@@ -1,5 +1,4 @@
 /** The panel's header: where this is, how the stream stands, its groups, and the toolbar. */
-import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { ConnectionView, StreamOverview } from '../../src/protocol/streamPanel';
 import { Button } from '../controls';
@@ -21,7 +20,11 @@ export function Header({ model }: { model: StreamModel }): JSX.Element {
   return (
     <header class="header">
       <div class="header-line">
-        {overview && connection ? <Place connection={connection} overview={overview} /> : <PlaceSkeleton model={model} />}
+        {overview && connection ? (
+          <Place connection={connection} overview={overview} />
+        ) : (
+          <PlaceSkeleton model={model} />
+        )}
         <Toolbar model={model} />
       </div>
       {overview ? <Facts model={model} overview={overview} /> : null}
@@ -142,19 +145,22 @@ function EndFact(props: {
 function ConnectionProblem({ model }: { model: StreamModel }): JSX.Element | null {
   const connection = model.connection.value;
   const readAt = model.readAtMs.value;
-  const isDismissed = useSignal<ConnectionView | null>(null);
-  if (!connection || connection.state === 'connected' || isDismissed.value === connection) return null;
+  if (!connection || !hasProblem(connection, readAt !== null)) return null;
   const shown = readAt === null ? '' : t('What is shown was read at {0}.', formatTime(readAt, model.layout.zone.value));
-  const problem = connection.problem ?? connectionStateText(connection);
   return (
-    <div class="notice" role="alert">
+    <div class="notice" role="status">
       <Icon name="warning" />
       <span>
-        <SafeText text={problem} /> {shown}
+        <SafeText text={connection.problem ?? connectionStateText(connection)} /> {shown}
       </span>
       <Button icon="refresh" label={t('Retry')} onClick={() => void model.refresh()} />
     </div>
   );
+}
+
+/** Before anything was read a connection is made on the way, and its failure is shown by what could not be read. */
+function hasProblem({ state, problem }: ConnectionView, wasRead: boolean): boolean {
+  return state !== 'connected' && wasRead && (state !== 'disconnected' || problem !== undefined);
 }
 
 function connectionStateText({ name, state }: ConnectionView): string {

@@ -22,7 +22,9 @@ export function History({ model, detail }: { model: StreamModel; detail: EntryDe
         </ol>
       )}
       <p class="muted note">
-        {t('Redis keeps no history of deliveries: this is what the server and the dead letters tell now. Acknowledgements leave no trace.')}
+        {t(
+          'Redis keeps no history of deliveries: this is what the server and the dead letters tell now. Acknowledgements leave no trace.',
+        )}
       </p>
     </div>
   );

@@ -31,7 +31,11 @@ export function JumpBar({ model }: { model: StreamModel }): JSX.Element {
       />
       <Button icon="newest" iconOnly label={t('Newest entry')} onClick={() => void model.goToEnd('newest')} />
       <Button icon="oldest" iconOnly label={t('Oldest entry')} onClick={() => void model.goToEnd('oldest')} />
-      <div id={helpId} class={isInvalid.value ? 'jump-help invalid' : 'visually-hidden'} role={isInvalid.value ? 'alert' : undefined}>
+      <div
+        id={helpId}
+        class={isInvalid.value ? 'jump-help invalid' : 'visually-hidden'}
+        role={isInvalid.value ? 'alert' : undefined}
+      >
         {t('An id (1700000000000-0), a time (2026-11-29 16:07, 16:07), 15 min ago, newest or oldest.')}
       </div>
     </div>

@@ -13,7 +13,10 @@ export type JumpTarget =
  * today), a time ago (`15 min ago`), or `newest` and `oldest`. Times without a zone are in the shown zone. Undefined for anything
  * else.
  */
-export function parseJumpTarget(input: string, now: { readonly ms: number; readonly zone: Zone }): JumpTarget | undefined {
+export function parseJumpTarget(
+  input: string,
+  now: { readonly ms: number; readonly zone: Zone },
+): JumpTarget | undefined {
   const text = input.trim();
   const id = parseEntryId(text);
   if (id !== undefined) return { kind: 'id', id, exact: text.includes('-') };
@@ -64,7 +67,9 @@ const datePattern =
 function dateMs(text: string, zone: Zone): number | undefined {
   const match = datePattern.exec(text);
   if (!match) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map((part) => Number(part || 0));
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part || 0));
   const ms = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3));
   if (hour > 23 || minute > 59 || second > 59) return undefined;
   const asUtc = Date.UTC(year, month - 1, day, hour, minute, second, ms);

@@ -1,5 +1,6 @@
 /** What the panel keeps while it is hidden: ids and layout only. Every field is checked when it is read back. */
 import { effect, signal } from '@preact/signals';
+import type { PanelIdentity } from '../../src/protocol/streamPanel';
 import type { Zone } from '../format';
 import type { PageState } from '../vscodeApi';
 
@@ -21,13 +22,16 @@ export class Layout {
   /** The table's share of width, or of height when the panel is narrow. */
   readonly split = signal(0.5);
   readonly selectedId = signal<string | null>(null);
+  /** Which stream this is, once the host has told; kept for the host. */
+  readonly identity = signal<PanelIdentity | null>(null);
   /** Folded JSON lines of the selected entry, as `field:line`. */
   readonly folds = signal<ReadonlySet<string>>(new Set());
 
   constructor(private readonly state: PageState) {
     const saved: unknown = state.read();
     if (typeof saved !== 'object' || saved === null) return;
-    const { tab, zone, split, selectedId, folds } = saved as Readonly<Record<string, unknown>>;
+    const { identity, tab, zone, split, selectedId, folds } = saved as Readonly<Record<string, unknown>>;
+    if (isIdentity(identity)) this.identity.value = identity;
     this.tab.value = tabNames.find((name) => name === tab) ?? 'payload';
     this.zone.value = zone === 'utc' ? 'utc' : 'local';
     if (typeof split === 'number') this.split.value = clampSplit(split);
@@ -39,6 +43,7 @@ export class Layout {
   keep(): () => void {
     return effect(() => {
       this.state.write({
+        identity: this.identity.value,
         tab: this.tab.value,
         zone: this.zone.value,
         split: this.split.value,
@@ -54,6 +59,12 @@ export class Layout {
     if (!folds.delete(key)) folds.add(key);
     this.folds.value = folds;
   }
+}
+
+function isIdentity(value: unknown): value is PanelIdentity {
+  if (typeof value !== 'object' || value === null) return false;
+  const { connectionId, stream } = value as Readonly<Record<string, unknown>>;
+  return typeof connectionId === 'string' && typeof stream === 'string';
 }
 
 /** A share within `splitLimits`. */

@@ -64,6 +64,7 @@ export class StreamModel {
     const session = this.session.data.value;
     if (!known || !session) return;
     setLanguage(session.locale, session.translations);
+    this.layout.identity.value = session.identity;
     void this.loadOverview();
     const selected = session.selectedId ?? this.layout.selectedId.value;
     if (selected !== null) await this.show(selected);

@@ -1,0 +1,23 @@
+/** Arithmetic on entry ids for the panels, which may know only the bus's types. */
+import type { EntryId } from '../bus';
+
+/** True when `a` is not after `b`. */
+export function isAtOrBefore(a: EntryId, b: EntryId): boolean {
+  const [aMs, aSequence] = parts(a);
+  const [bMs, bSequence] = parts(b);
+  return aMs === bMs ? aSequence <= bSequence : aMs < bMs;
+}
+
+/** The time that an id tells, in milliseconds since the epoch; null when its producer chose something that is no time. */
+export function idTimeMs(id: string): number | null {
+  const ms = Number(id.slice(0, id.indexOf('-')));
+  return ms >= firstPlausibleMs && ms < lastPlausibleMs ? ms : null;
+}
+
+const firstPlausibleMs = Date.UTC(2010, 0, 1);
+const lastPlausibleMs = Date.UTC(2100, 0, 1);
+
+function parts(id: EntryId): readonly [bigint, bigint] {
+  const dash = id.indexOf('-');
+  return [BigInt(id.slice(0, dash)), BigInt(id.slice(dash + 1))];
+}

@@ -1,0 +1,86 @@
+/** The life of a message as far as the server and the dead letters tell it, each event with its source; oldest first. */
+import { displayText } from '../base/byteText';
+import type { Localizer } from '../base/localize';
+import type { HistoryEventView } from '../protocol/streamPanel';
+import { idTimeMs } from './entryIds';
+import { lastDeliveredAtMs } from './standings';
+import type { DeadLetterFacts, EntryFacts, GroupStanding } from './streamReader';
+import { nameView } from './values';
+
+/** All events, those of unknown time first. */
+export function historyView(facts: EntryFacts, l10n: Localizer): readonly HistoryEventView[] {
+  const events = [
+    ...originEvents(facts, l10n),
+    ...facts.deadLetters.map((letter) => deadLetterEvent(letter, letter.atMs ?? idTimeMs(letter.id), l10n)),
+    ...facts.standings.flatMap((standing) => deliveryEvents(standing, facts, l10n)),
+  ];
+  return events
+    .map((event, index) => ({ event, index }))
+    .sort((a, b) => (a.event.atMs ?? -1) - (b.event.atMs ?? -1) || a.index - b.index)
+    .map(({ event }) => event);
+}
+
+function originEvents(facts: EntryFacts, l10n: Localizer): readonly HistoryEventView[] {
+  const { id, entry, deadLetter, replayOf } = facts;
+  const first = deadLetter?.originalId ?? replayOf?.id;
+  const events: HistoryEventView[] = [];
+  if (first !== undefined) {
+    events.push({
+      atMs: idTimeMs(first),
+      title: l10n.t('First added as {0}', first),
+      source: 'derived',
+      outcome: 'neutral',
+    });
+  }
+  if (deadLetter) {
+    if (deadLetter.diedId !== undefined && deadLetter.diedId !== first) {
+      const title = l10n.t('Replayed as {0}', deadLetter.diedId);
+      events.push({ atMs: idTimeMs(deadLetter.diedId), title, source: 'derived', outcome: 'neutral' });
+    }
+    events.push(deadLetterEvent(deadLetter, deadLetter.atMs ?? idTimeMs(id), l10n));
+    return events;
+  }
+  if (!entry) return events;
+  const title = replayOf
+    ? l10n.t('Replayed from the dead letters, replay {0}', replayOf.replays)
+    : l10n.t('Added to the stream');
+  events.push({ atMs: idTimeMs(id), title, source: replayOf ? 'derived' : 'server', outcome: 'neutral' });
+  return events;
+}
+
+function deadLetterEvent(letter: DeadLetterFacts, atMs: number | null, l10n: Localizer): HistoryEventView {
+  const { group, consumer, deliveries, errorType, errorMessage, reason } = letter;
+  const hasError = (errorType ?? '') !== '' || (errorMessage ?? '') !== '';
+  return {
+    atMs,
+    title: reason === undefined ? l10n.t('Dead-lettered') : l10n.t('Dead-lettered: {0}', displayText(reason)),
+    source: 'derived',
+    ...(group === undefined ? {} : { group: nameView(group) }),
+    ...(consumer === undefined ? {} : { consumer: nameView(consumer) }),
+    ...(deliveries === undefined ? {} : { attempt: deliveries }),
+    outcome: 'bad',
+    ...(hasError ? { error: { type: errorType ?? '', message: errorMessage ?? '' } } : {}),
+  };
+}
+
+function deliveryEvents(standing: GroupStanding, facts: EntryFacts, l10n: Localizer): readonly HistoryEventView[] {
+  const { pending } = standing;
+  if (!pending) return [];
+  const atMs = lastDeliveredAtMs(standing, facts.serverTimeMs);
+  return [
+    {
+      atMs: atMs ?? null,
+      title:
+        atMs === undefined
+          ? l10n.t('Released, still pending')
+          : facts.entry
+            ? l10n.t('Last delivered, still pending')
+            : l10n.t('Last delivered, still pending without its message'),
+      source: 'server',
+      group: nameView(standing.group),
+      ...(atMs === undefined ? {} : { consumer: nameView(pending.consumer) }),
+      attempt: pending.deliveryCount,
+      outcome: 'neutral',
+    },
+  ];
+}

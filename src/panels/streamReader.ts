@@ -1,0 +1,91 @@
+/** What the stream panel reads, as facts; `inspectReader.ts` reads them over a live connection. Times are the server's clock. */
+import type { ConsumerName, Entry, EntryId, GroupName, StreamKey } from '../bus';
+import type { LiveConnection } from '../connections/liveConnection';
+import type { EntriesQuery, Figure } from '../protocol/streamPanel';
+
+/** A group of the stream. */
+export interface GroupFacts {
+  readonly name: GroupName;
+  readonly consumers: number;
+  readonly pending: number;
+  readonly lag: Figure;
+  readonly lastDeliveredId: EntryId;
+}
+
+/** The stream as a whole. */
+export interface StreamFacts {
+  readonly length: number;
+  readonly firstId: EntryId | null;
+  readonly lastId: EntryId | null;
+  readonly groups: readonly GroupFacts[];
+  readonly deadLetters: { readonly key: StreamKey; readonly length: number } | null;
+  readonly serverTimeMs: number;
+}
+
+/** A page of entries, newest first. */
+export interface EntriesFacts {
+  readonly entries: readonly Entry[];
+  readonly hasOlder: boolean;
+  readonly hasNewer: boolean;
+}
+
+/** One group's view of an entry: its pending row, when it has one. */
+export interface GroupStanding {
+  readonly group: GroupName;
+  readonly lastDeliveredId: EntryId;
+  readonly pending: {
+    readonly consumer: ConsumerName;
+    /** -1 when it was released without an owner. */
+    readonly idleMs: number;
+    readonly deliveryCount: number;
+  } | null;
+}
+
+/** What a dead letter tells of the message that died; of foreign formats only what they hold. */
+export interface DeadLetterFacts {
+  readonly originalId?: EntryId | undefined;
+  readonly diedId?: EntryId | undefined;
+  readonly stream?: StreamKey | undefined;
+  readonly group?: GroupName | undefined;
+  readonly consumer?: ConsumerName | undefined;
+  readonly reason?: string | undefined;
+  readonly errorType?: string | undefined;
+  readonly errorMessage?: string | undefined;
+  readonly deliveries?: number | undefined;
+  readonly atMs?: number | undefined;
+  readonly replays?: number | undefined;
+  readonly format: 'own' | 'foreign';
+}
+
+/** A dead letter of this entry, found in the stream's dead letters. */
+export interface FoundDeadLetter extends DeadLetterFacts {
+  readonly id: EntryId;
+}
+
+/** All that is known about one entry. */
+export interface EntryFacts {
+  readonly id: EntryId;
+  /** Null when the stream holds no entry with this id. */
+  readonly entry: Entry | null;
+  readonly standings: readonly GroupStanding[];
+  /** What the entry says of itself when it is a dead letter. */
+  readonly deadLetter: DeadLetterFacts | null;
+  /** Where it came from when it is a replay. */
+  readonly replayOf: { readonly id: EntryId; readonly replays: number } | null;
+  /** Its dead letters, as far as they were looked through. */
+  readonly deadLetters: readonly FoundDeadLetter[];
+  readonly serverTimeMs: number;
+}
+
+/** Reads one stream. Every method rejects with what `describeReadFailure` understands. */
+export interface StreamReader {
+  overview(signal: AbortSignal): Promise<StreamFacts>;
+  entries(query: EntriesQuery, signal: AbortSignal): Promise<EntriesFacts>;
+  /** Null when the text is no entry id. */
+  entry(id: string, signal: AbortSignal): Promise<EntryFacts | null>;
+  /** The entry alone, for copying and opening its values; null when the stream holds none with this id. */
+  fields(id: string, signal: AbortSignal): Promise<Entry | null>;
+}
+
+/** Makes the reader of a stream over a live connection. */
+export type ReaderOf = (connection: LiveConnection, stream: StreamKey) => StreamReader;

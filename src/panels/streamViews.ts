@@ -1,0 +1,123 @@
+/** Turns what was read of a stream into what its panel shows. Plain functions: no editor, no connection. */
+import { bytesToText, displayText } from '../base/byteText';
+import type { Localizer } from '../base/localize';
+import type { Entry, StreamKey } from '../bus';
+import type {
+  ConnectionView,
+  DeadLetterView,
+  EntriesPage,
+  EntryDetail,
+  EntryRow,
+  StreamOverview,
+} from '../protocol/streamPanel';
+import { idTimeMs } from './entryIds';
+import { historyView } from './history';
+import { entryCommands, entryReply } from './redisCli';
+import { standingViews } from './standings';
+import type { DeadLetterFacts, EntriesFacts, EntryFacts, StreamFacts } from './streamReader';
+import { cutUtf8, fieldViews, nameView, previewText, sizeOf } from './values';
+
+/** How many fields and characters a row previews. */
+const rowLimits = { fields: 8, chars: 400, nameChars: 60 } as const;
+
+/** How much of the raw reply is shown, in characters. */
+const maxRawChars = 64 * 1024;
+
+/** The panel's header. */
+export function overviewView(key: StreamKey, connection: ConnectionView, facts: StreamFacts): StreamOverview {
+  const { length, firstId, lastId, groups, deadLetters, serverTimeMs } = facts;
+  return {
+    connection,
+    stream: nameView(key),
+    length,
+    firstId,
+    lastId,
+    groups: groups.map((group) => ({ ...group, name: nameView(group.name) })),
+    deadLetters: deadLetters && { stream: nameView(deadLetters.key), length: deadLetters.length },
+    serverTimeMs,
+  };
+}
+
+/** A page of the table. */
+export function pageView(facts: EntriesFacts): EntriesPage {
+  return { entries: facts.entries.map(rowView), hasOlder: facts.hasOlder, hasNewer: facts.hasNewer };
+}
+
+/** One row of the table. */
+export function rowView({ id, fields }: Entry): EntryRow {
+  const preview: { name: string; value: string }[] = [];
+  let left: number = rowLimits.chars;
+  for (let index = 0; index + 1 < fields.length && preview.length < rowLimits.fields && left > 0; index += 2) {
+    const name = previewText(fields[index] ?? empty, rowLimits.nameChars);
+    const value = previewText(fields[index + 1] ?? empty, Math.min(200, Math.max(20, left)));
+    left -= name.length + value.length;
+    preview.push({ name, value });
+  }
+  return { id, timeMs: idTimeMs(id), fieldCount: fields.length / 2, bytes: sizeOf(fields), preview };
+}
+
+/** All about one entry. */
+export function detailView(key: StreamKey, facts: EntryFacts, l10n: Localizer): EntryDetail {
+  const { id, entry, deadLetter, standings, serverTimeMs } = facts;
+  const groups = standings.map(({ group }) => group);
+  return {
+    id,
+    timeMs: idTimeMs(id),
+    fields: entry && fieldViews(entry.fields),
+    fieldCount: entry ? entry.fields.length / 2 : 0,
+    bytes: entry ? sizeOf(entry.fields) : 0,
+    raw: entryReply(id, entry?.fields ?? null, maxRawChars),
+    standings: standingViews(facts, l10n),
+    history: historyView(facts, l10n),
+    deadLetter: deadLetter && deadLetterView(deadLetter, facts, l10n),
+    commands: entryCommands(key, id, groups),
+    serverTimeMs,
+  };
+}
+
+/**
+ * What a whole payload is when copied: one JSON object when its fields are text with names of their own, else redis-cli's field
+ * list, which keeps every byte, the order and repeated names.
+ */
+export function payloadText({ fields }: Entry): string {
+  const pairs = pairsOf(fields);
+  const names = new Set(pairs.map(({ name }) => name));
+  const isPlain = names.size === pairs.length && pairs.every(({ isText }) => isText);
+  if (!isPlain) return entryReplyFields(fields);
+  const members = pairs.map(({ name, value }) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`);
+  return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n}`;
+}
+
+const empty = Buffer.alloc(0);
+
+function entryReplyFields(fields: readonly Uint8Array[]): string {
+  return entryReply('', fields, Number.MAX_SAFE_INTEGER).text.split('\n').slice(1).join('\n');
+}
+
+function pairsOf(fields: readonly Uint8Array[]): readonly { name: string; value: string; isText: boolean }[] {
+  const pairs: { name: string; value: string; isText: boolean }[] = [];
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const name = bytesToText(fields[index] ?? empty);
+    const value = bytesToText(fields[index + 1] ?? empty);
+    pairs.push({ name, value, isText: !/[\ud800-\udfff]/u.test(name + value) });
+  }
+  return pairs;
+}
+
+function deadLetterView(letter: DeadLetterFacts, { id }: EntryFacts, l10n: Localizer): DeadLetterView {
+  const { diedId, stream, group, consumer, errorType, errorMessage, deliveries, atMs, replays } = letter;
+  return {
+    originalId: letter.originalId ?? id,
+    ...(diedId === undefined ? {} : { diedId }),
+    ...(stream === undefined ? {} : { stream: nameView(stream) }),
+    ...(group === undefined ? {} : { group: nameView(group) }),
+    ...(consumer === undefined ? {} : { consumer: nameView(consumer) }),
+    reason: letter.reason === undefined ? l10n.t('reason unknown') : displayText(letter.reason),
+    ...(errorType === undefined ? {} : { errorType }),
+    ...(errorMessage === undefined ? {} : { errorMessage: bytesToText(cutUtf8(Buffer.from(errorMessage), 4096)) }),
+    ...(deliveries === undefined ? {} : { deliveries }),
+    ...(atMs === undefined ? {} : { atMs }),
+    ...(replays === undefined ? {} : { replays }),
+    format: letter.format,
+  };
+}
