@@ -142,7 +142,10 @@ export class RespParser {
       if (byte === carriageReturn) break;
       const digit = byte - 0x30;
       digits += 1;
-      if (digit < 0 || digit > 9 || digits > 10 || (digits === 2 && value === 0)) return this.refuseLength(line, name);
+      if (digit < 0 || digit > 9 || digits > 10 || (digits === 2 && value === 0)) {
+        this.refuseLength(line, name);
+        return undefined;
+      }
       value = value * 10 + digit;
     }
     if (at + 1 >= this.limit) {
@@ -156,10 +159,9 @@ export class RespParser {
   }
 
   /** A length that is none: an error once its line is complete or too long, as Redis says it. */
-  private refuseLength(line: string, name: string): undefined {
+  private refuseLength(line: string, name: string): void {
     if (this.hasLine()) throw new ProtocolError(`invalid ${name}`);
     if (this.limit - this.position > maxLineBytes) throw new ProtocolError(`too big ${line} string`);
-    return undefined;
   }
 
   private hasLine(): boolean {
