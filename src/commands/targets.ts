@@ -53,9 +53,9 @@ export async function chooseStream(connection: ConnectionNode, title: string): P
   return pickOne(
     title,
     vscode.l10n.t('Choose a stream of {0}', displayText(connection.profile.name)),
-    streams.map(({ key, length }) => ({
+    streams.map(({ key, figures }) => ({
       label: displayText(key),
-      description: vscode.l10n.t('{0} entries', length),
+      ...(figures ? { description: vscode.l10n.t('{0} entries', figures.length) } : {}),
       icon: { id: 'layers' },
       value: key,
     })),

@@ -41,7 +41,7 @@ export class Explorer implements Disposable {
     this.model = this.disposables.add(
       new TreeModel({
         connections,
-        readsOf: createInspectReads,
+        readsOf: (connection) => createInspectReads(connection, vscode.l10n),
         context: {
           l10n: vscode.l10n,
           locale: vscode.env.language,

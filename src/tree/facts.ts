@@ -10,6 +10,12 @@ export interface ReadAt {
 /** A stream in a list of streams. */
 export interface StreamFacts extends ReadAt {
   readonly key: StreamKey;
+  /** Undefined when its key is listed but the user may not read it. */
+  readonly figures: StreamFigures | undefined;
+}
+
+/** What a stream's row says of it. */
+export interface StreamFigures {
   readonly length: number;
   readonly groups: number;
   /** Of all its groups together. */

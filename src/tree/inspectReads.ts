@@ -1,22 +1,23 @@
+import type { Localizer } from '../base/localize';
 import type { EntryId, GroupInfo, PendingEntry, StreamKey } from '../bus';
 import type { Inspector } from '../connections/inspector';
 import type { LiveConnection, ReadOptions } from '../connections/liveConnection';
 import { reasonOf } from '../connections/describeFailure';
 import type { Figure } from '../protocol/streamPanel';
 import { entryTimeMs } from './entryTime';
-import type { DeadLetterFacts, DeadLettersFacts, GroupFacts, StreamFacts } from './facts';
+import type { DeadLetterFacts, DeadLettersFacts, GroupFacts, StreamFacts, StreamFigures } from './facts';
 import type { FoundEntry, ListedStreams, TreeReads } from './reads';
 
 /** How many keys a step of a scan passes: few steps, and none that holds a server up (5.5 ms over a million keys). */
 const scanCount = 1000;
 
 /** Reads a connection's tree with the bus's inspecting functions. What one tick asks travels in one round trip. */
-export function createInspectReads(connection: LiveConnection): TreeReads {
+export function createInspectReads(connection: LiveConnection, l10n: Localizer): TreeReads {
   const read = <T>(work: (inspect: Inspector, signal: AbortSignal) => Promise<T>, options?: ReadOptions): Promise<T> =>
     connection.read(work, options);
   return {
     listStreams: (match, count) => read((inspect) => listStreams(inspect, match, count)),
-    streamChildren: (key) => read((inspect) => streamChildren(inspect, key)),
+    streamChildren: (key) => read((inspect) => streamChildren(inspect, key, l10n)),
     consumers: (key, group) =>
       read(async (inspect) => {
         const [serverTimeMs, consumers] = await Promise.all([
@@ -67,23 +68,34 @@ async function listStreams(inspect: Inspector, match: string, count: number): Pr
   } while (cursor !== '0' && keys.size < count && steps < 100);
   const wanted = [...keys].sort().slice(0, count);
   const serverTime = inspect.serverTimeMs();
-  const described = await Promise.all(
-    wanted.map((key) => unlessGone(Promise.all([inspect.length(key), inspect.groupInfos(key)]))),
-  );
+  const described = await Promise.all(wanted.map((key) => describeStream(inspect, key)));
   const serverTimeMs = await serverTime;
   const streams = wanted.flatMap((key, index): StreamFacts[] => {
-    const facts = described[index];
-    if (!facts) return [];
-    const [length, groups] = facts;
-    const pending = groups.reduce((sum, group) => sum + group.pending, 0);
-    return [{ key, length, groups: groups.length, pending, serverTimeMs }];
+    const figures = described[index];
+    if (figures === 'gone') return [];
+    return [{ key, figures: figures === 'unreadable' ? undefined : figures, serverTimeMs }];
   });
   return { streams, hasMore: cursor !== '0' || keys.size > count, scannedKeys: steps * scanCount };
+}
+
+/** The figures of a stream; XLEN and XINFO GROUPS, since XINFO STREAM would carry the bodies of two entries along. */
+async function describeStream(inspect: Inspector, key: StreamKey): Promise<StreamFigures | 'gone' | 'unreadable'> {
+  try {
+    const [length, groups] = await Promise.all([inspect.length(key), inspect.groupInfos(key)]);
+    const pending = groups.reduce((sum, group) => sum + group.pending, 0);
+    return { length, groups: groups.length, pending };
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === 'no-permission') return 'unreadable';
+    if (reason === 'no-key' || reason === 'wrong-type') return 'gone';
+    throw error;
+  }
 }
 
 async function streamChildren(
   inspect: Inspector,
   key: StreamKey,
+  l10n: Localizer,
 ): Promise<{ groups: readonly GroupFacts[]; deadLetters: readonly DeadLettersFacts[] }> {
   const candidates = inspect.companionCandidates(key, 'dlq');
   const [serverTimeMs, length, groups, ...lengths] = await Promise.all([
@@ -116,8 +128,8 @@ async function streamChildren(
         consumers: group.consumers,
         pending: group.pending,
         lastDeliveredId: group.lastDeliveredId,
-        lag: lagOf(group, length),
-        oldestPending: firstId === null ? null : { id: firstId, age: ageOf(firstId, serverTimeMs) },
+        lag: lagOf(group, length, l10n),
+        oldestPending: firstId === null ? null : { id: firstId, age: ageOf(firstId, serverTimeMs, l10n) },
         serverTimeMs,
       };
     }),
@@ -126,23 +138,29 @@ async function streamChildren(
 }
 
 /** A nil lag is unknown, and one above the length is the servers' known miscount after trims. */
-function lagOf({ lag, lastDeliveredId }: GroupInfo, length: number): Figure {
-  if (lag === undefined) return { kind: 'unknown', reason: 'this server does not tell the lag (before Redis 7.0)' };
+function lagOf({ lag, lastDeliveredId }: GroupInfo, length: number, l10n: Localizer): Figure {
+  if (lag === undefined) return unknown(l10n.t('this server does not tell the lag (before Redis 7.0)'));
   if (lag === null) {
-    return {
-      kind: 'unknown',
-      reason: `entries were deleted after ${lastDeliveredId}, or the group was set to an id that is not in the stream`,
-    };
+    return unknown(
+      l10n.t(
+        'entries were deleted after {0}, or the group was set to an id that is not in the stream',
+        lastDeliveredId,
+      ),
+    );
   }
-  if (lag > length) return { kind: 'unknown', reason: 'the server counts entries that were trimmed away' };
+  if (lag > length) return unknown(l10n.t('the server counts entries that were trimmed away'));
   return { kind: 'exact', value: lag, source: 'XINFO GROUPS' };
 }
 
-function ageOf(id: EntryId, serverTimeMs: number): Figure {
+function ageOf(id: EntryId, serverTimeMs: number, l10n: Localizer): Figure {
   const addedMs = entryTimeMs(id);
   return addedMs === undefined
-    ? { kind: 'unknown', reason: 'ids of this stream are not times' }
+    ? unknown(l10n.t('ids of this stream are not times'))
     : { kind: 'exact', value: Math.max(0, serverTimeMs - addedMs), source: 'XPENDING' };
+}
+
+function unknown(reason: string): Figure {
+  return { kind: 'unknown', reason };
 }
 
 async function findGone(

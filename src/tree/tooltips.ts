@@ -12,18 +12,24 @@ import { consumerVerdict, groupVerdict, pendingVerdict } from './verdicts';
 type Words = Pick<TreeContext, 'l10n' | 'locale'>;
 
 /** Of a stream. */
-export function streamTooltip(facts: StreamFacts, words: Words): string {
+export function streamTooltip({ key, figures, serverTimeMs }: StreamFacts, words: Words): string {
   const { l10n } = words;
-  const tooltip = new TooltipText(displayText(facts.key))
-    .figure(l10n.t('Entries'), count(facts.length, words), l10n.t('what the stream holds now'), 'XINFO STREAM')
-    .figure(l10n.t('Groups'), count(facts.groups, words), '', 'XINFO STREAM')
+  const tooltip = new TooltipText(displayText(key));
+  if (!figures) {
+    return tooltip
+      .sentence(l10n.t('The user of this connection may see the key and not what is in it.'))
+      .readAt(serverTimeMs, words);
+  }
+  return tooltip
+    .figure(l10n.t('Entries'), count(figures.length, words), l10n.t('what the stream holds now'), 'XLEN')
+    .figure(l10n.t('Groups'), count(figures.groups, words), '', 'XINFO GROUPS')
     .figure(
       l10n.t('Pending'),
-      count(facts.pending, words),
+      count(figures.pending, words),
       l10n.t('delivered and not acknowledged, in all groups together'),
       'XINFO GROUPS',
-    );
-  return tooltip.readAt(facts.serverTimeMs, words);
+    )
+    .readAt(serverTimeMs, words);
 }
 
 /** Of a group. */

@@ -114,12 +114,12 @@ export class ConnectionNode extends BranchNode implements Paged, StreamOwner {
   private emptyMessage({ hasMore, scannedKeys }: ListedStreams): TreeNode {
     const { l10n } = this.context;
     const match = displayText(this.match());
-    const scanned = count(scannedKeys, this.context);
     if (hasMore) {
-      const message = l10n.t('No streams among the first {0} keys that were scanned.', scanned);
+      const scanned = count(scannedKeys, this.context);
+      const message = l10n.t('no streams among the first {0} keys or so', scanned);
       return new LoadMoreNode(this, message, this.context);
     }
     const message = match === '*' ? l10n.t('No streams here yet.') : l10n.t('No streams whose keys match {0}.', match);
-    return new MessageNode(this, message, l10n.t('{0} keys were scanned', scanned), this.context);
+    return new MessageNode(this, message, l10n.t('every key was looked at'), this.context);
   }
 }

@@ -25,7 +25,8 @@ export class ErrorNode extends TreeNode {
     const older = this.hasOldRows ? l10n.t('what is below was read earlier') : '';
     return {
       kind: isDisconnected ? 'message' : 'error',
-      flags: isDisconnected ? [] : ['retry', ...(nextStep ? ['nextStep'] : [])],
+      // Menus offer the next step by the name of its command.
+      flags: isDisconnected ? [] : ['retry', ...(nextStep ? [nextStep.command.replace('redisStreams.', '')] : [])],
       label: displayText(message),
       description: older,
       icon: isDisconnected ? { id: 'plug' } : { id: 'error', color: 'list.errorForeground' },

@@ -45,19 +45,21 @@ export class StreamNode extends BranchNode {
 
   row(): Row {
     const { l10n } = this.context;
-    const { key, length, groups, pending } = this.facts;
+    const { key, figures } = this.facts;
     const label = displayText(key);
-    const description = joinFacts(
-      count(length, this.context),
-      groupsText(groups, this.context),
-      groups > 0 ? pendingText(pending, this.context) : undefined,
-    );
+    const description = figures
+      ? joinFacts(
+          count(figures.length, this.context),
+          groupsText(figures.groups, this.context),
+          figures.groups > 0 ? pendingText(figures.pending, this.context) : undefined,
+        )
+      : l10n.t('no permission');
     return {
       kind: 'stream',
       flags: [],
       label,
       description,
-      icon: { id: 'layers' },
+      icon: { id: figures ? 'layers' : 'lock' },
       children: 'collapsed',
       tooltip: streamTooltip(this.facts, this.context),
       accessibilityLabel: l10n.t('Stream {0}, {1}', label, description),
