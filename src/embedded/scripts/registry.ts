@@ -1,4 +1,44 @@
-import type { ScriptTwins } from './twin';
+import { allScripts } from '../../bus/scripts';
+import { deadLetterTwin, replayToGroupTwin, replayTwin } from './deadLetterTwins';
+import {
+  claimDueTwin,
+  guardedAcknowledgeTwin,
+  guardedClaimTwin,
+  handOverTwin,
+  heartbeatTwin,
+  reapConsumerTwin,
+  reclaimTwin,
+  recoverOwnTwin,
+  releaseTwin,
+  retryLaterTwin,
+} from './pendingTwins';
+import { deleteEntriesTwin, publishDeduplicatedTwin, safeTrimTwin } from './streamTwins';
+import type { ScriptTwins, Twin } from './twin';
 
-/** The twins of the bus's scripts. */
-export const busTwins: ScriptTwins = new Map();
+/** The twin of each script, by the script's name; a script without one does not run here, which a test forbids. */
+const twins: Readonly<Record<string, Twin>> = {
+  claimDue: claimDueTwin,
+  deadLetter: deadLetterTwin,
+  deleteEntries: deleteEntriesTwin,
+  guardedAcknowledge: guardedAcknowledgeTwin,
+  guardedClaim: guardedClaimTwin,
+  handOver: handOverTwin,
+  heartbeat: heartbeatTwin,
+  publishDeduplicated: publishDeduplicatedTwin,
+  reapConsumer: reapConsumerTwin,
+  reclaim: reclaimTwin,
+  recoverOwn: recoverOwnTwin,
+  release: releaseTwin,
+  replay: replayTwin,
+  replayToGroup: replayToGroupTwin,
+  retryLater: retryLaterTwin,
+  safeTrim: safeTrimTwin,
+};
+
+/** The twins of the bus's scripts by the hashes of their Lua texts. */
+export const busTwins: ScriptTwins = new Map(
+  allScripts.flatMap(({ name, readOnly, sha1 }) => {
+    const run = twins[name];
+    return run ? [[sha1, { name, readOnly, run }] as const] : [];
+  }),
+);

@@ -11,7 +11,7 @@ export interface TwinWorld {
   readonly keys: readonly string[];
   readonly argv: readonly string[];
   /** redis.call: an error reply is thrown as a `ReplyError`. */
-  call(...command: readonly (string | number)[]): LuaValue;
+  readonly call: (...command: readonly (string | number)[]) => LuaValue;
 }
 
 /** A script of the bus, written natively: the same commands in the same order as its Lua text. */
