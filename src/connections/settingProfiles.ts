@@ -48,7 +48,7 @@ export function substituteVariables(
 ): SubstitutedUrl {
   let missing: string | undefined;
   const result = url.replace(variable, (_whole, name: string) => {
-    const value = variables[name];
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (value === undefined) missing ??= name;
     // A variable that is the whole URL is taken as it is.
     return url === `\${env:${name}}` ? (value ?? '') : encodeURIComponent(value ?? '');

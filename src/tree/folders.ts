@@ -16,28 +16,24 @@ export function groupByPrefix<T>(
   prefix = '',
 ): readonly Grouped<T>[] {
   const sorted = [...items].sort((a, b) => compareText(keyOf(a), keyOf(b)));
-  const byPrefix = new Map<string, T[]>();
-  const order: (T | string)[] = [];
+  const byPrefix = new Map<string, [T, ...T[]]>();
+  const order: ({ readonly item: T } | { readonly prefix: string; readonly members: readonly [T, ...T[]] })[] = [];
   for (const item of sorted) {
     const found = nextPrefix(keyOf(item), separator, prefix.length);
-    if (found === undefined) {
-      order.push(item);
-      continue;
-    }
-    const members = byPrefix.get(found);
-    if (members) members.push(item);
+    const members = found === undefined ? undefined : byPrefix.get(found);
+    if (found === undefined) order.push({ item });
+    else if (members) members.push(item);
     else {
-      byPrefix.set(found, [item]);
-      order.push(found);
+      const first: [T, ...T[]] = [item];
+      byPrefix.set(found, first);
+      order.push({ prefix: found, members: first });
     }
   }
   return order.map((entry): Grouped<T> => {
-    const members = typeof entry === 'string' ? (byPrefix.get(entry) ?? []) : [entry];
-    const [only] = members;
-    if (typeof entry !== 'string') return { kind: 'item', item: entry };
-    if (members.length === 1 && only !== undefined) return { kind: 'item', item: only };
-    const whole = longestShared(members.map(keyOf), separator, entry);
-    return { kind: 'folder', prefix: whole, label: whole.slice(prefix.length), items: members };
+    if ('item' in entry) return { kind: 'item', item: entry.item };
+    if (entry.members.length === 1) return { kind: 'item', item: entry.members[0] };
+    const whole = longestShared(entry.members.map(keyOf), separator, entry.prefix);
+    return { kind: 'folder', prefix: whole, label: whole.slice(prefix.length), items: entry.members };
   });
 }
 
