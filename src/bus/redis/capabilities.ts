@@ -27,7 +27,7 @@ export async function detectCapabilities(send: Send): Promise<Capabilities> {
   return {
     ...serverOf(info),
     role: roleOf(info.get('role')),
-    isCluster: info.get('redis_mode') === 'cluster',
+    isCluster: (info.get('server_mode') ?? info.get('redis_mode')) === 'cluster',
     hasExclusiveRanges: exists('XAUTOCLAIM'),
     hasAutoClaim: exists('XAUTOCLAIM'),
     hasScanType: exists('ACL'),

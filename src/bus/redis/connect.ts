@@ -62,7 +62,9 @@ export async function connectRedis(options: RedisPortOptions): Promise<RedisPort
   const route =
     url.mode === 'cluster'
       ? new ClusterRoute(url.nodes, common, observer)
-      : new SingleRoute(url.mode === 'sentinel' ? viaSentinel(url, common) : direct(url, common), observer);
+      : url.mode === 'sentinel'
+        ? new SingleRoute(viaSentinel(url, common), observer, true)
+        : new SingleRoute(direct(url, common), observer);
   const port: RedisPort = new RedisPort(route, traffic);
   try {
     await route.connect();

@@ -46,6 +46,12 @@ export class Lane {
     return this.link?.isOpen === true ? this.link.peer : undefined;
   }
 
+  /** Gives the link up once everything in flight has been answered; the next call opens another. */
+  leave(): void {
+    this.link?.quit();
+    this.link = undefined;
+  }
+
   close(): void {
     this.closing.abort();
     this.link?.close();
@@ -66,7 +72,7 @@ export class Lane {
       this.link = link;
       if (this.closing.signal.aborted) link.close();
       link.onLost((error) => {
-        if (!this.closing.signal.aborted) this.observer.onLost?.(error);
+        if (error.reason !== 'closed') this.observer.onLost?.(error);
       });
       this.observer.onOpened?.(link.peer);
       for (const { call, resolve } of this.takeWaiting()) resolve(call && link.call(call));

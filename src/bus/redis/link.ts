@@ -161,6 +161,14 @@ export class Link {
     }
   }
 
+  /** Takes leave: what is in flight is answered, then the server ends the connection. */
+  quit(): void {
+    this.call({ command: 'QUIT', args: [] }).catch(() => {
+      this.close();
+    });
+    this.isClosedByUs = true;
+  }
+
   /** Drops the connection; calls in flight reject with reason `closed`. */
   close(): void {
     this.isClosedByUs = true;

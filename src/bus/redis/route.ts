@@ -37,6 +37,8 @@ export class SingleRoute implements Route {
   constructor(
     private readonly open: OpenLink,
     observer: LaneObserver,
+    /** True when opening again may lead to another server, as behind Sentinel. */
+    private readonly canMove = false,
   ) {
     this.lane = new Lane((signal) => open({ signal }), observer);
   }
@@ -45,8 +47,14 @@ export class SingleRoute implements Route {
     return this.lane.connect();
   }
 
-  call(call: Call): Promise<unknown> {
-    return this.lane.call(call);
+  async call(call: Call): Promise<unknown> {
+    try {
+      return await this.lane.call(call);
+    } catch (error) {
+      // A master that was demoted may keep its clients; the next call asks for the new one.
+      if (this.canMove && BusError.is(error, 'read-only-replica')) this.lane.leave();
+      throw error;
+    }
   }
 
   callAt(peer: string, call: Call): Promise<unknown> {
