@@ -28,7 +28,11 @@ describe('a tier run', () => {
     writeFileSync(file, text);
     let shown = '';
     const options = { cwd: repository, limitMs: 60_000, write: (part: string) => void (shown += part) };
-    const { output, badEnd } = await runInGroup(process.execPath, mochaArguments(tier, [file]), options);
+    const { output, badEnd } = await runInGroup(
+      process.execPath,
+      mochaArguments(tier, [file], ['--no-color']),
+      options,
+    );
     const lastLine = output.trimEnd().split('\n').at(-1) ?? '';
     return { shown, lastLine, badEnd, totals: judge(readTotals(output), badEnd) };
   };
