@@ -29,7 +29,7 @@ interface Scenario {
   readonly aim?: { readonly text: string; readonly met: (value: number) => boolean };
 }
 
-const nothing: BenchHandler = () => Promise.resolve();
+const nothing = (): Promise<void> => Promise.resolve();
 const waiting: BenchHandler = async () => {
   await sleep(Math.random() * 10);
 };

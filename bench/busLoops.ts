@@ -41,7 +41,7 @@ export const ourBus: BenchLoop = async ({ port, stream, total, concurrency, hand
       finish = resolve;
     });
     const consumer = bus.consume(stream, { group: benchGroup, concurrency, prefetch: 100 }, ({ fields }) =>
-      handler(fields['payload']),
+      handler(fields.payload),
     );
     const began = performance.now();
     consumer.on('acknowledged', ({ ids }) => {

@@ -14,7 +14,7 @@ export interface CloseReport {
   readonly leftPending: readonly EntryId[];
   /** Handlers that still run: they ignored their abort signal. */
   readonly stillRunning: readonly EntryId[];
-  /** True when the consumer, owning nothing any more, was removed from the group. */
+  /** True when the consumer, owning nothing any more, is not in the group any more. */
   readonly removed: boolean;
   readonly durationMs: number;
 }

@@ -136,7 +136,10 @@ export class DeliveryContext implements HandlerContext {
     return this.source.log;
   }
 
-  extend(ms: number): void {
-    this.source.extend(this.delivery, ms);
+  /** A value rather than a method, so that handlers may take it out of the context. */
+  get extend(): (ms: number) => void {
+    return (ms) => {
+      this.source.extend(this.delivery, ms);
+    };
   }
 }

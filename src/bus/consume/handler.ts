@@ -45,7 +45,7 @@ export interface HandlerContext {
   readonly signal: AbortSignal;
   readonly log: HandlerLog;
   /** Asks for this much more time before the handler's timeout, from now. */
-  extend(ms: number): void;
+  readonly extend: (ms: number) => void;
 }
 
 /** A message handler. The value that it returns is ignored. */

@@ -54,6 +54,7 @@ export class HandlerRuns {
   start(delivery: Delivery): void {
     const { handler, timeoutMs } = this.options;
     delivery.isRunning = true;
+    if (timeoutMs > 0) delivery.deadlineMs = this.options.clock.now() + timeoutMs;
     this.running.add(delivery);
     let result: unknown;
     try {
@@ -66,10 +67,7 @@ export class HandlerRuns {
       this.ended(delivery, completed);
       return;
     }
-    if (timeoutMs > 0) {
-      delivery.deadlineMs = this.options.clock.now() + timeoutMs;
-      this.watch(delivery.deadlineMs);
-    }
+    if (timeoutMs > 0) this.watch(delivery.deadlineMs);
     result.then(
       () => {
         this.ended(delivery, completed);
