@@ -1,5 +1,6 @@
 /** The panels' buttons and fields: the toolkit's elements (`toolkit.ts`) with icons and names. */
 import type { ComponentChildren, JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from './icons';
 import type { IconName } from './icons';
 import './toolkit';
@@ -28,23 +29,26 @@ export function Button(props: {
   );
 }
 
-/** A one-line text field that hands over what was typed on Enter. */
+/** A one-line text field that tells what is typed and when Enter is pressed. */
 export function TextField(props: {
   value: string;
   label: string;
   placeholder: string;
   invalid: boolean;
-  describedBy: string;
   onInput: (value: string) => void;
   onEnter: () => void;
 }): JSX.Element {
+  const field = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    // The toolkit's field names itself "Text field" when it enters the page, whatever name it was given before.
+    field.current?.setAttribute('aria-label', props.label);
+  }, [props.label]);
   return (
     <vscode-text-field
+      ref={field}
       value={props.value}
       placeholder={props.placeholder}
-      aria-label={props.label}
       aria-invalid={props.invalid ? 'true' : 'false'}
-      aria-describedby={props.describedBy}
       onInput={(event) => {
         props.onInput(valueOf(event.currentTarget));
       }}

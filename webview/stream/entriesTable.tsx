@@ -33,14 +33,17 @@ export function EntriesTable({ model }: { model: StreamModel }): JSX.Element {
     target: model.scrollTarget,
     startsAtNewest: window?.hasNewer === false,
   });
-  const { first, last } = virtual;
   useLayoutEffect(() => {
-    if (rows.length === 0 || entries.failure.value) return;
+    const element = scroller.current;
+    if (!element || rows.length === 0 || entries.failure.value) return;
+    // Read here and not while drawing: rows that came in above have moved the scroll position since.
+    const first = Math.floor(element.scrollTop / rowHeight);
+    const last = first + Math.ceil(element.clientHeight / rowHeight);
     if (window?.hasOlder === true && last >= rows.length - nearEnd) void entries.loadMore('older');
     else if (window?.hasNewer === true && first <= nearEnd) void entries.loadMore('newer');
-  }, [first, last, window, entries.loading.value]);
+  }, [virtual.first, virtual.last, window, entries.loading.value]);
 
-  const pageRows = Math.max(1, last - first - 1);
+  const pageRows = Math.max(1, virtual.last - virtual.first - 2);
   const onKeyDown = (event: KeyboardEvent): void => {
     const index = targetIndex(event, { selected: selectedIndex, count: rows.length, page: pageRows });
     if (event.key === 'Home' || event.key === 'End') void model.goToEnd(event.key === 'Home' ? 'newest' : 'oldest');
@@ -58,7 +61,7 @@ export function EntriesTable({ model }: { model: StreamModel }): JSX.Element {
         <ErrorNote model={model} error={failure.error} onRetry={retry} compact />
       ) : null}
       <div
-        class="grid"
+        class={hasDates(model, rows) ? 'grid has-dates' : 'grid'}
         role="grid"
         id="entries"
         tabIndex={0}
@@ -92,6 +95,15 @@ export function EntriesTable({ model }: { model: StreamModel }): JSX.Element {
       </div>
       {failure?.part === 'older' ? <ErrorNote model={model} error={failure.error} onRetry={retry} compact /> : null}
     </div>
+  );
+}
+
+/** Whether the times need their dates: the oldest or the newest row is not of today. */
+function hasDates(model: StreamModel, rows: readonly EntryRow[]): boolean {
+  const zone = model.layout.zone.value;
+  const now = model.serverNowMs();
+  return [rows[0], rows.at(-1)].some(
+    (row) => row !== undefined && row.timeMs !== null && formatTime(row.timeMs, zone, now).length > 12,
   );
 }
 

@@ -5,8 +5,6 @@ import { Button, TextField } from '../controls';
 import { t } from '../l10n';
 import type { StreamModel } from './streamModel';
 
-const helpId = 'jump-help';
-
 /** Draws the bar. */
 export function JumpBar({ model }: { model: StreamModel }): JSX.Element {
   const text = useSignal('');
@@ -22,7 +20,6 @@ export function JumpBar({ model }: { model: StreamModel }): JSX.Element {
         label={t('Jump to id or time')}
         placeholder={t('Jump to id or time, e.g. 15 min ago')}
         invalid={isInvalid.value}
-        describedBy={helpId}
         onInput={(value) => {
           text.value = value;
           isInvalid.value = false;
@@ -32,7 +29,6 @@ export function JumpBar({ model }: { model: StreamModel }): JSX.Element {
       <Button icon="newest" iconOnly label={t('Newest entry')} onClick={() => void model.goToEnd('newest')} />
       <Button icon="oldest" iconOnly label={t('Oldest entry')} onClick={() => void model.goToEnd('oldest')} />
       <div
-        id={helpId}
         class={isInvalid.value ? 'jump-help invalid' : 'visually-hidden'}
         role={isInvalid.value ? 'alert' : undefined}
       >

@@ -21,6 +21,7 @@ import { EntriesModel } from './entriesModel';
 import { indexOfEntry, nearestIndex } from './entriesWindow';
 import { parseJumpTarget } from './jumpTarget';
 import type { Layout } from './layout';
+import type { ScrollTarget } from './virtualRows';
 
 /** Selections that follow each other faster than this are only asked for when they stop, as while an arrow key is held. */
 const browsingMs = 120;
@@ -36,7 +37,7 @@ export class StreamModel {
   /** An action that failed, such as a copy; the detail and the tables show their own failures. */
   readonly actionError = signal<ErrorData | null>(null);
   /** The row to scroll to; a new object each time, so that the same row can be asked for again. */
-  readonly scrollTarget = signal<{ readonly index: number } | null>(null);
+  readonly scrollTarget = signal<ScrollTarget | null>(null);
   /** When all that is shown was last read, by this machine's clock. */
   readonly readAtMs = signal<number | null>(null);
   readonly isRefreshing = computed(() => this.overview.isLoading.value || this.entries.loading.value === 'refresh');
@@ -68,7 +69,7 @@ export class StreamModel {
     void this.loadOverview();
     const selected = session.selectedId ?? this.layout.selectedId.value;
     if (selected !== null) await this.show(selected);
-    else if (await this.entries.goTo({ kind: 'newest' })) this.scrollTo(0);
+    else if (await this.entries.goTo({ kind: 'newest' })) this.scrollTo(0, 'nearest');
   }
 
   /** Asks everything again after the page was out of sight; old data stays until the answers come. */
@@ -90,11 +91,11 @@ export class StreamModel {
     }
   }
 
-  /** Selects a row that is in the table. */
-  select(index: number): void {
+  /** Selects a row that is in the table; `middle` after a jump to where it was not in sight. */
+  select(index: number, place: ScrollTarget['place'] = 'nearest'): void {
     const row = this.entries.rows.value[index];
     if (!row) return;
-    this.scrollTo(index);
+    this.scrollTo(index, place);
     if (row.id !== this.layout.selectedId.value) this.setSelected(row.id);
   }
 
@@ -103,7 +104,7 @@ export class StreamModel {
     this.setSelected(id);
     const window = this.entries.window.value;
     const known = window ? indexOfEntry(window, id) : -1;
-    if (known >= 0) this.scrollTo(known);
+    if (known >= 0) this.scrollTo(known, 'middle');
     else if (await this.entries.goTo({ kind: 'around', id })) this.scrollNear(id);
   }
 
@@ -179,18 +180,18 @@ export class StreamModel {
     if (!(await this.entries.goTo({ kind: 'around', id }))) return;
     const window = this.entries.window.value;
     const index = window ? nearestIndex(window, id) : -1;
-    if (index >= 0) this.select(index);
+    if (index >= 0) this.select(index, 'middle');
     else this.announcement.value = t('The stream has no entries.');
   }
 
   private scrollNear(id: string): void {
     const window = this.entries.window.value;
     const index = window ? nearestIndex(window, id) : -1;
-    if (index >= 0) this.scrollTo(index);
+    if (index >= 0) this.scrollTo(index, 'middle');
   }
 
-  private scrollTo(index: number): void {
-    this.scrollTarget.value = { index };
+  private scrollTo(index: number, place: ScrollTarget['place']): void {
+    this.scrollTarget.value = { index, place };
   }
 
   private setSelected(id: string): void {

@@ -14,6 +14,12 @@ export interface VirtualRows {
   readonly last: number;
 }
 
+/** A row to bring into sight: in the middle, or by scrolling as little as needed. */
+export interface ScrollTarget {
+  readonly index: number;
+  readonly place: 'middle' | 'nearest';
+}
+
 /** What the hook needs to know. */
 export interface VirtualRowsOptions {
   readonly scroller: RefObject<HTMLElement>;
@@ -21,7 +27,7 @@ export interface VirtualRowsOptions {
   readonly rowHeight: number;
   /** A row that must exist even out of sight, because it has the focus; -1 for none. */
   readonly keep: number;
-  readonly target: ReadonlySignal<{ readonly index: number } | null>;
+  readonly target: ReadonlySignal<ScrollTarget | null>;
   /** True while the first row is the newest entry: a table scrolled to its top then stays there when newer ones come. */
   readonly startsAtNewest: boolean;
 }
@@ -60,7 +66,10 @@ export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
     const element = scroller.current;
     const before = known.current;
     known.current = { rows, startsAtNewest: options.startsAtNewest };
-    if (!element || before.rows === rows || (before.startsAtNewest && element.scrollTop <= 0)) return;
+    if (!element || before.rows === rows) return;
+    // At the top, newer rows show at once, unless they would push the selected one out of sight.
+    const isKeptInSight = keep < 0 || (keep + 2) * rowHeight <= element.clientHeight;
+    if (before.startsAtNewest && element.scrollTop <= 0 && isKeptInSight) return;
     const index = Math.floor(element.scrollTop / rowHeight);
     const anchor = before.rows[index];
     if (!anchor) return;
@@ -70,7 +79,7 @@ export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
   useLayoutEffect(() => {
     const wanted = target.value;
     const element = scroller.current;
-    if (wanted && element) scrollIntoSight(element, wanted.index, rowHeight);
+    if (wanted && element) scrollIntoSight(element, wanted, rowHeight);
   }, [target.value]);
 
   const element = scroller.current;
@@ -81,13 +90,12 @@ export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
   return { indexes: indexes.filter((index) => index < rows.length), totalHeight: rows.length * rowHeight, first, last };
 }
 
-/** Scrolls as little as needed; a row that was far away comes to the middle. */
-function scrollIntoSight(element: HTMLElement, index: number, rowHeight: number): void {
+/** The sticky head covers one row's height at the top. */
+function scrollIntoSight(element: HTMLElement, { index, place }: ScrollTarget, rowHeight: number): void {
   const top = index * rowHeight;
   const height = element.clientHeight - rowHeight;
   const above = element.scrollTop;
   if (top >= above && top + rowHeight <= above + height) return;
-  const isFar = top < above - height || top > above + 2 * height;
-  if (isFar) element.scrollTop = top - (height - rowHeight) / 2;
+  if (place === 'middle') element.scrollTop = top - (height - rowHeight) / 2;
   else element.scrollTop = top < above ? top : top + rowHeight - height;
 }
