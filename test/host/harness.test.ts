@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { processesOf } from '../../scripts/lib/processTree.mjs';
 import { eventually } from '../support/eventually';
 import { assertNothingLeft, openWindow } from './support/openWindow';
+import { repositoryRoot } from './support/repositoryRoot';
 import { themeNames } from './support/themes';
 import { useWindow } from './support/useWindow';
 
@@ -61,7 +62,15 @@ describe('A VS Code window with the built extension', () => {
 });
 
 describe('The page objects', () => {
-  const window = useWindow({ probes: true, files: { 'program.js': program } });
+  const secondExtension = join(repositoryRoot, 'test', 'host', 'fixtures', 'second-extension');
+  const window = useWindow({ probes: true, extensions: [secondExtension], files: { 'program.js': program } });
+
+  it('stand in a window with the extensions that were asked for', async () => {
+    const id = 'redis-streams-tests.second-extension';
+    const { isActive, version } = await window().bridge.extension(id);
+    assert.deepEqual([isActive, version], [false, '0.0.1']);
+    assert.equal((await window().bridge.activate(id)).isActive, true);
+  });
 
   it('read a whole tree, expand, collapse and wait for it', async () => {
     await window().openView('Test Bridge');

@@ -49,9 +49,16 @@ function extension(id) {
 }
 
 function describeExtension(id) {
-  const { isActive, packageJSON, extensionPath, exports } = extension(id);
-  const exported = isActive && exports !== null && typeof exports === 'object' ? Object.keys(exports) : [];
-  return { id, isActive, version: packageJSON.version, path: extensionPath, exports: exported };
+  const found = extension(id);
+  // Reading `exports` of an extension that is not active throws.
+  const exported = found.isActive ? Object.keys(Object(found.exports)) : [];
+  return {
+    id,
+    isActive: found.isActive,
+    version: found.packageJSON.version,
+    path: found.extensionPath,
+    exports: exported,
+  };
 }
 
 function trackDebugSessions(context, emit) {

@@ -35,20 +35,15 @@ export class Menu {
   /** Chooses an item; more labels lead through submenus. */
   async choose(...labels: string[]): Promise<void> {
     await sleep(Math.max(0, swallowedMs - (performance.now() - this.openedAt)));
-    for (const [depth, label] of labels.entries()) {
-      const isLast = depth === labels.length - 1;
+    for (const label of labels.slice(0, -1)) {
       const open = await this.page.locator('.monaco-menu').count();
-      const item = this.item(label);
-      await eventually(
-        async () => {
-          if (isLast) await item.click();
-          else await item.hover();
-          const now = await this.page.locator('.monaco-menu').count();
-          return isLast ? now === 0 : now > open;
-        },
-        { what: `the menu item ${label} to be taken`, intervalMs: 100 },
-      );
+      await this.item(label).hover();
+      await this.page.locator('.monaco-menu').nth(open).waitFor();
     }
+    const item = this.item(labels.at(-1) ?? '');
+    await item.waitFor();
+    await item.click();
+    await this.page.locator('.monaco-menu').first().waitFor({ state: 'hidden' });
   }
 
   /** Closes the menu without choosing. */

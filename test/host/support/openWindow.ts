@@ -2,7 +2,7 @@
 // headless Chromium on it. Whatever happens, nothing of it outlives the test process. Tested by ../harness.test.ts.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -30,6 +30,8 @@ export interface WindowOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** Added to the environment of VS Code. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Folders of more extensions (package.json and code), installed beside the one under test. */
+  readonly extensions?: readonly string[];
   /** Shows the view and commands of the test bridge on which the harness tests itself. */
   readonly probes?: boolean;
   /** The browser window's inner size; default 1400 by 900. */
@@ -59,8 +61,9 @@ export async function openWindow(options: WindowOptions = {}): Promise<Window> {
   const workspace = join(root, 'workspace');
   const dataDir = join(root, 'data');
   writeFiles(workspace, options.files ?? {});
-  const bridgeFolder = join(dataDir, 'extensions', 'redis-streams-tests.test-bridge-0.0.1');
-  cpSync(join(repositoryRoot, 'test', 'host', 'bridge'), bridgeFolder, { recursive: true });
+  const bridgeFolder = join(repositoryRoot, 'test', 'host', 'bridge');
+  for (const folder of [bridgeFolder, ...(options.extensions ?? [])])
+    placeExtension(folder, join(dataDir, 'extensions'));
 
   const undo: (() => Promise<unknown>)[] = [];
   const close = async () => {
@@ -150,6 +153,19 @@ function settled<A, B>(
   promises: [Promise<A>, Promise<B>],
 ): Promise<[PromiseSettledResult<A>, PromiseSettledResult<B>]> {
   return Promise.allSettled(promises);
+}
+
+/** VS Code takes what lies in its empty extensions folder for installed when it first looks. */
+function placeExtension(folder: string, extensions: string): void {
+  const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const { publisher, name, version } = { publisher: '', name: '', version: '', ...Object(manifest) } as Manifest;
+  cpSync(folder, join(extensions, `${publisher}.${name}-${version}`), { recursive: true });
+}
+
+interface Manifest {
+  readonly publisher: string;
+  readonly name: string;
+  readonly version: string;
 }
 
 function writeFiles(root: string, files: Readonly<Record<string, string>>): void {
