@@ -11,6 +11,13 @@ import { stage } from './lib/stage.mjs';
 const packagePath = join(repository, 'dist', 'redis-streams-debugger.vsix');
 const folder = stage();
 mkdirSync(join(repository, 'dist'), { recursive: true });
-await createVSIX({ cwd: folder, packagePath, dependencies: false, allowMissingRepository: true, skipLicense: true });
+await createVSIX({
+  cwd: folder,
+  packagePath,
+  dependencies: false,
+  allowMissingRepository: true,
+  skipLicense: true,
+  rewriteRelativeLinks: false,
+});
 const files = await listFiles({ cwd: folder, packageManager: PackageManager.None });
 process.stdout.write(`${packagePath}: ${files.length} files\n`);

@@ -1,9 +1,9 @@
 // Installs the packages of package-lock.json when they are missing or out of date, and builds. Used by `npm start` and
-// `npm test` before anything else runs. Knows nothing of servers, browsers or editors. Tested by test/unit/scripts.test.ts.
+// `npm test` before anything else runs. Knows nothing of servers, browsers or editors. Tested by test/unit/dependencies.test.ts.
 // @ts-check
 
 import { spawn } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -26,12 +26,27 @@ export function checkNodeVersion(version = process.versions.node) {
 }
 
 /**
- * Whether `npm ci` has to run: nothing is installed, or the lock file changed since it was.
+ * Whether `npm ci` has to run: nothing is installed, or the lock file names a package or a version that is not. Optional
+ * packages of other platforms are not missed.
  * @param {string} [root]
  */
 export function needsInstall(root = repository) {
-  const stamp = join(root, 'node_modules', '.package-lock.json');
-  return !existsSync(stamp) || statSync(stamp).mtimeMs < statSync(join(root, 'package-lock.json')).mtimeMs;
+  const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));
+  if (installed === undefined) return true;
+  const wanted = Object.entries(readPackages(join(root, 'package-lock.json')) ?? {});
+  return wanted.some(([folder, { version, optional }]) => {
+    const found = installed[folder];
+    if (folder === '' || (found === undefined && optional === true)) return false;
+    return found?.version !== version;
+  });
+}
+
+/**
+ * @param {string} file a lock file
+ * @returns {Record<string, { version?: string, optional?: boolean }> | undefined} undefined when there is none
+ */
+function readPackages(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : undefined;
 }
 
 /**

@@ -8,8 +8,11 @@ import { repository } from './dependencies.mjs';
 
 const candidates = ['.vscodeignore', 'README.md', 'CHANGELOG.md', 'LICENSE', 'l10n', 'media', 'dist', 'src', 'webview'];
 
+/** What the manifest says to developers of this repository only. */
+const developersOnly = ['scripts', 'dependencies', 'devDependencies'];
+
 /**
- * Fills the folder anew and answers it. The manifest goes in without what only developers of this repository need.
+ * Fills the folder anew and answers it.
  * @param {string} [folder]
  */
 export function stage(folder = join(repository, 'out', 'vsix')) {
@@ -21,9 +24,8 @@ export function stage(folder = join(repository, 'out', 'vsix')) {
     if (!existsSync(from)) continue;
     cpSync(from, join(folder, name), { recursive: true, filter: (file) => !file.endsWith('.vsix') });
   }
-  const { scripts, dependencies, devDependencies, ...manifest } = JSON.parse(
-    readFileSync(join(repository, 'package.json'), 'utf8'),
-  );
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+  const shipped = Object.entries(manifest).filter(([part]) => !developersOnly.includes(part));
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(Object.fromEntries(shipped), null, 2)}\n`);
   return folder;
 }
