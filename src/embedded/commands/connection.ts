@@ -20,7 +20,7 @@ export const connectionCommands: CommandHandlers = {
   },
   echo: (_engine, _session, args) => args.bytes(1),
   select(_engine, session, args) {
-    const index = requireInt(args, 1, 'invalid DB index');
+    const index = requireInt(args, 1);
     if (index < 0 || index >= databaseCount) throw replyError('DB index is out of range');
     session.database = Number(index);
     return ok;
