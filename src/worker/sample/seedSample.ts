@@ -40,7 +40,7 @@ async function seedOrders(port: StreamPort, events: SampleEvents, nowMs: number)
   );
   await readAll(port, sample.orders, sample.billing.group, sample.billing.consumers[0], ids.length, ids.slice(-2));
   await readAll(port, sample.orders, sample.analytics.group, sample.analytics.consumer, ids.length - 180, []);
-  const stuck = ids.slice(-60, -53);
+  const stuck = ids.slice(-130, -123);
   await readAll(port, sample.orders, sample.shipping.group, sample.shipping.stuck, ids.length, stuck);
   await port.claim(sample.orders, sample.shipping.group, sample.shipping.stuck, stuck, {
     minIdleMs: 0,
