@@ -204,7 +204,7 @@ const changes = fc.oneof(
     optional(oneOf('JUSTID')),
   ),
 );
-const expiry = fc.constantFrom('100', '0', '-1', 'x', '9223372036854775807', '3000000');
+const expiry = fc.constantFrom('100000000', '0', '-1', 'x', '9223372036854775807', '3000000');
 const keys = fc.oneof(
   seq(
     'SET',
@@ -305,7 +305,8 @@ export const sequence: fc.Arbitrary<readonly Step[]> = fc
   .tuple(fc.boolean(), fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }))
   .map(([isPrepared, steps]) => [...(isPrepared ? preparation : []), ...steps]);
 
-const preparation: readonly Step[] = [
+/** A stream with pending entries. */
+export const preparation: readonly Step[] = [
   ['XADD', 's1', '1-1', 'a', '1'],
   ['XADD', 's1', '2-1', 'a', '2'],
   ['XADD', 's1', '3-1', 'b', '3'],
