@@ -49,7 +49,7 @@ export async function connectionFor(
 
 /** A stream of a connection, chosen from what the first scan finds. */
 export async function chooseStream(connection: ConnectionNode, title: string): Promise<StreamKey | undefined> {
-  const { streams } = await connection.reads.listStreams('*', 1000);
+  const { streams } = await connection.reads.listStreams({ match: '*', count: 1000, pages: 1 });
   return pickOne(
     title,
     vscode.l10n.t('Choose a stream of {0}', displayText(connection.profile.name)),

@@ -136,7 +136,7 @@ export class Explorer implements Disposable {
         production: readSetting(getSetting, 'redisStreams.autoRefreshProductionSeconds'),
       }),
       refresh: (connection) => {
-        this.model.refresh(this.model.nodeOf(connection));
+        this.model.refreshAutomatically(connection);
       },
       describe: (text) => {
         if (this.view.description !== text) this.view.description = text ?? '';

@@ -52,7 +52,7 @@ function longestShared(keys: readonly string[], separator: string, shared: strin
   return longestShared(keys, separator, first);
 }
 
-/** By UTF-16 code units, the same everywhere; locales would order the same keys differently on two machines. */
-function compareText(a: string, b: string): number {
+/** Orders by UTF-16 code units, the same everywhere; locales would order the same keys differently on two machines. */
+export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -6,17 +6,25 @@ import { reasonOf } from '../connections/describeFailure';
 import type { Figure } from '../protocol/streamPanel';
 import { entryTimeMs } from './entryTime';
 import type { DeadLetterFacts, DeadLettersFacts, GroupFacts, StreamFacts, StreamFigures } from './facts';
-import type { FoundEntry, ListedStreams, TreeReads } from './reads';
+import { compareText } from './folders';
+import type { FoundEntry, ListedStreams, ListOptions, TreeReads } from './reads';
 
 /** How many keys a step of a scan passes: few steps, and none that holds a server up (5.5 ms over a million keys). */
 const scanCount = 1000;
+
+/** So many steps are nothing: a keyspace of 20,000 keys is always scanned to its end, so that the rows are the first by name. */
+const cheapSteps = 20;
+
+/** How many steps are made for a page where streams are rare. */
+const maxSteps = 100;
 
 /** Reads a connection's tree with the bus's inspecting functions. What one tick asks travels in one round trip. */
 export function createInspectReads(connection: LiveConnection, l10n: Localizer): TreeReads {
   const read = <T>(work: (inspect: Inspector, signal: AbortSignal) => Promise<T>, options?: ReadOptions): Promise<T> =>
     connection.read(work, options);
   return {
-    listStreams: (match, count) => read((inspect) => listStreams(inspect, match, count)),
+    listStreams: (options) => read((inspect) => listStreams(inspect, options)),
+    describeStreams: (keys) => read((inspect) => describeStreams(inspect, keys)),
     streamChildren: (key) => read((inspect) => streamChildren(inspect, key, l10n)),
     consumers: (key, group) =>
       read(async (inspect) => {
@@ -56,26 +64,36 @@ export function createInspectReads(connection: LiveConnection, l10n: Localizer):
   };
 }
 
-async function listStreams(inspect: Inspector, match: string, count: number): Promise<ListedStreams> {
+async function listStreams(inspect: Inspector, { match, count, pages }: ListOptions): Promise<ListedStreams> {
   const keys = new Set<StreamKey>();
   let cursor = '0';
   let steps = 0;
+  const isEnough = (): boolean => (keys.size >= count && steps >= cheapSteps) || steps >= maxSteps * pages;
   do {
     const step = await inspect.scanStreams(cursor, { count: scanCount, ...(match === '*' ? {} : { match }) });
     for (const key of step.keys) keys.add(key);
     cursor = step.cursor;
     steps += 1;
-  } while (cursor !== '0' && keys.size < count && steps < 100);
-  const wanted = [...keys].sort().slice(0, count);
-  const serverTime = inspect.serverTimeMs();
-  const described = await Promise.all(wanted.map((key) => describeStream(inspect, key)));
-  const serverTimeMs = await serverTime;
-  const streams = wanted.flatMap((key, index): StreamFacts[] => {
+  } while (cursor !== '0' && !isEnough());
+  const wanted = [...keys].sort(compareText).slice(0, count);
+  return {
+    streams: await describeStreams(inspect, wanted),
+    hasMore: cursor !== '0' || keys.size > count,
+    scannedKeys: steps * scanCount,
+    isCostly: steps > cheapSteps,
+  };
+}
+
+async function describeStreams(inspect: Inspector, keys: readonly StreamKey[]): Promise<readonly StreamFacts[]> {
+  const [serverTimeMs, ...described] = await Promise.all([
+    inspect.serverTimeMs(),
+    ...keys.map((key) => describeStream(inspect, key)),
+  ]);
+  return keys.flatMap((key, index): StreamFacts[] => {
     const figures = described[index];
-    if (figures === 'gone') return [];
+    if (figures === undefined || figures === 'gone') return [];
     return [{ key, figures: figures === 'unreadable' ? undefined : figures, serverTimeMs }];
   });
-  return { streams, hasMore: cursor !== '0' || keys.size > count, scannedKeys: steps * scanCount };
 }
 
 /** The figures of a stream; XLEN and XINFO GROUPS, since XINFO STREAM would carry the bodies of two entries along. */

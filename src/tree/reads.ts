@@ -15,6 +15,17 @@ export interface ListedStreams {
   readonly hasMore: boolean;
   /** About how many keys the scan has passed. */
   readonly scannedKeys: number;
+  /** True when the keyspace is so large that scanning it again and again would be felt. */
+  readonly isCostly: boolean;
+}
+
+/** How far to scan. */
+export interface ListOptions {
+  readonly match: string;
+  /** How many streams are wanted. */
+  readonly count: number;
+  /** How many pages that is: each may pass as many keys as the first. */
+  readonly pages: number;
 }
 
 /** What a stream's children are made of. */
@@ -32,8 +43,13 @@ export interface FoundEntry {
 
 /** Reads of one connection. */
 export interface TreeReads {
-  /** Scans for the first `count` streams and describes them. */
-  listStreams(match: string, count: number): Promise<ListedStreams>;
+  /**
+   * Scans for streams and describes them: all that there are in a small keyspace, else the first that are found. One round trip
+   * describes them, and one is a step of the scan.
+   */
+  listStreams(options: ListOptions): Promise<ListedStreams>;
+  /** Describes streams that are known, without a scan; those that are gone are left out. */
+  describeStreams(keys: readonly StreamKey[]): Promise<readonly StreamFacts[]>;
   streamChildren(key: StreamKey): Promise<StreamChildren>;
   consumers(key: StreamKey, group: GroupName): Promise<readonly ConsumerFacts[]>;
   /** The first `count` pending entries of a consumer, lowest id first. */

@@ -62,6 +62,13 @@ export class TreeModel implements Disposable {
     this.changed.fire(node);
   }
 
+  /** Reads a connection again because time has passed; spares a large keyspace the scan. */
+  refreshAutomatically(connection: LiveConnection): void {
+    const node = this.nodeOf(connection);
+    node.markStaleAutomatically();
+    this.changed.fire(node);
+  }
+
   /** Draws a node again without reading. */
   redraw(node: TreeNode | undefined): void {
     this.changed.fire(node);

@@ -23,6 +23,8 @@ export class ConnectionNode extends BranchNode implements Paged, StreamOwner {
   private folders = new Map<string, FolderNode>();
   private pages = 1;
   private pattern: string | undefined;
+  private listing: ListedStreams | undefined;
+  private isAutomatic = false;
 
   constructor(
     readonly connection: LiveConnection,
@@ -46,6 +48,17 @@ export class ConnectionNode extends BranchNode implements Paged, StreamOwner {
     this.pattern = filter === undefined || filter === '' ? undefined : filter;
     this.pages = 1;
     this.markStale();
+  }
+
+  /** Like `markStale`, for a refresh that nobody asked for. */
+  markStaleAutomatically(): void {
+    this.markStale();
+    this.isAutomatic = true;
+  }
+
+  override markStale(): void {
+    this.isAutomatic = false;
+    super.markStale();
   }
 
   wantMore(): void {
@@ -77,7 +90,7 @@ export class ConnectionNode extends BranchNode implements Paged, StreamOwner {
   protected async load(): Promise<readonly TreeNode[]> {
     const { settings } = this.context;
     const { pageSize, keySeparator } = settings();
-    const listed = await this.reads.listStreams(this.match(), pageSize * this.pages);
+    const listed = await this.list(pageSize);
     const streams = this.streams.adopt(
       listed.streams,
       ({ key }) => key,
@@ -95,6 +108,17 @@ export class ConnectionNode extends BranchNode implements Paged, StreamOwner {
     if (streams.length === 0) return [this.emptyMessage(listed)];
     if (!listed.hasMore) return rows;
     return [...rows, new LoadMoreNode(this, this.moreText(listed), this.context)];
+  }
+
+  /** A costly listing is not scanned for again by itself: what is known is only described anew. */
+  private async list(pageSize: number): Promise<ListedStreams> {
+    const known = this.listing;
+    if (known?.isCostly === true && this.isAutomatic) {
+      return { ...known, streams: await this.reads.describeStreams(known.streams.map(({ key }) => key)) };
+    }
+    const options = { match: this.match(), count: pageSize * this.pages, pages: this.pages };
+    this.listing = await this.reads.listStreams(options);
+    return this.listing;
   }
 
   protected failed(error: unknown, hasOldChildren: boolean): TreeNode {
