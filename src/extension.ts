@@ -4,6 +4,7 @@
 import * as vscode from 'vscode';
 import { systemClock } from './base/clock';
 import { createCommandHandlers } from './commands/handlers';
+import type { OpenStreamPanel } from './commands/commandServices';
 import { registerCommands } from './commands/register';
 import { getSetting } from './commands/treeCommands';
 import { ConnectionRegistry } from './connections/connectionRegistry';
@@ -13,6 +14,8 @@ import { logState } from './connections/logState';
 import { ProfileStore } from './connections/profileStore';
 import type { ContextKey } from './manifest/contextKeys';
 import { settingKeys } from './manifest/settings';
+import { InspectReader } from './panels/inspectReader';
+import { StreamPanels } from './panels/streamPanels';
 import { ConnectionStatus } from './tree/connectionStatus';
 import { connectionOf, Explorer } from './tree/explorer';
 import { createLog } from './ui/log';
@@ -53,6 +56,15 @@ export function activate(context: vscode.ExtensionContext): void {
   const selection = explorer.onDidChangeSelection(() => {
     status.update();
   });
+  const panels = new StreamPanels({
+    extensionUri: context.extensionUri,
+    connections,
+    readerOf: (connection, stream) => new InspectReader(connection, stream),
+    warn: (message) => {
+      log.warn(message);
+    },
+  });
+  subscriptions.push(panels.register());
   const offerConnections = (): void => {
     const hasAny: ContextKey = 'redisStreams.hasConnections';
     void vscode.commands.executeCommand('setContext', hasAny, connections.list().length > 0);
@@ -61,8 +73,9 @@ export function activate(context: vscode.ExtensionContext): void {
   subscriptions.push(explorer, status, selection, connections.onDidChange(offerConnections));
 
   // What can be done.
-  const openStreamPanel = (): Promise<void> =>
-    notifications.information(vscode.l10n.t('The stream panel is not part of this build yet.'));
+  const openStreamPanel: OpenStreamPanel = ({ profile }, key, entryId) => {
+    panels.open(profile.id, key, entryId === undefined ? {} : { select: entryId });
+  };
   const services = { connections, explorer, notifications, log, openPort: openRedisPort, openStreamPanel };
   subscriptions.push(registerCommands(createCommandHandlers(services), log, notifications));
   subscriptions.push(

@@ -25,7 +25,11 @@ function standingView(standing: GroupStanding, facts: EntryFacts, l10n: Localize
   if (!pending) {
     return isAtOrBefore(facts.id, lastDeliveredId)
       ? { group, state: 'passed', explanation: passedText(facts, l10n) }
-      : { group, state: 'undelivered', explanation: undeliveredText(standing, facts, l10n) };
+      : {
+          group,
+          state: facts.entry ? 'undelivered' : 'absent',
+          explanation: undeliveredText(standing, facts, l10n),
+        };
   }
   const deliveredAt = lastDeliveredAtMs(standing, facts.serverTimeMs);
   const isReleased = pending.consumer === '' && pending.idleMs < 0;
@@ -54,7 +58,8 @@ function undeliveredText({ lastDeliveredId }: GroupStanding, { entry }: EntryFac
     : l10n.t('The group has read up to {0} and will never get this id.', lastDeliveredId);
 }
 
-function pendingText(standing: GroupStanding, { entry }: EntryFacts, isReleased: boolean, l10n: Localizer): string {
+function pendingText(standing: GroupStanding, facts: EntryFacts, isReleased: boolean, l10n: Localizer): string {
+  const { id, entry } = facts;
   const count = standing.pending?.deliveryCount ?? 0;
   if (!entry) {
     return l10n.t(
@@ -64,6 +69,9 @@ function pendingText(standing: GroupStanding, { entry }: EntryFacts, isReleased:
   if (isReleased) return l10n.t('It was released: nobody owns it and the next reader of the group gets it.');
   if (count > maxPlausibleDeliveries || count < 0) {
     return l10n.t('Delivered and not acknowledged. The delivery count is no count: somebody set or overflowed it.');
+  }
+  if (!isAtOrBefore(id, standing.lastDeliveredId)) {
+    return l10n.t('Not acknowledged. The group was set back to before it: it will be delivered again, its count anew.');
   }
   return count === 1
     ? l10n.t('Delivered once and not acknowledged: it is being processed, or its consumer failed.')

@@ -43,6 +43,7 @@ export class StreamPanel implements Disposable {
   /** A connection that only the workspace names is not made by a restored panel until somebody asks for it in the panel. */
   private readonly askedOnce = new Set<string>();
   private mayConnect: boolean;
+  private readonly readers = new WeakMap<LiveConnection, StreamReader>();
 
   constructor(
     private readonly panel: vscode.WebviewPanel,
@@ -141,7 +142,9 @@ export class StreamPanel implements Disposable {
       const { connection } = this;
       if (!connection) throw new PanelError(this.removed());
       this.checkMayConnect(connection, request);
-      return this.deps.readerOf(connection, this.deps.place.stream);
+      const known = this.readers.get(connection) ?? this.deps.readerOf(connection, this.deps.place.stream);
+      this.readers.set(connection, known);
+      return known;
     };
     return {
       overview: async (signal) => reader('overview').overview(signal),

@@ -93,10 +93,13 @@ export interface FieldView {
   readonly value: ValueView;
 }
 
-/** Where an entry stands in one group. `gone` is pending without a message. */
+/**
+ * Where an entry stands in one group. `gone` is pending without a message, `absent` neither pending nor in the stream and not yet
+ * read past.
+ */
 export interface StandingView {
   readonly group: NameView;
-  readonly state: 'undelivered' | 'pending' | 'passed' | 'gone';
+  readonly state: 'undelivered' | 'pending' | 'passed' | 'gone' | 'absent';
   readonly consumer?: NameView;
   readonly deliveryCount?: number;
   readonly idleMs?: number;

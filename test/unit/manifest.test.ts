@@ -101,8 +101,8 @@ describe('the manifest', () => {
     assert.deepEqual(visible, []);
   });
 
-  it('activates only by what it contributes and runs where the workspace is', () => {
-    assert.deepEqual(manifest.activationEvents, []);
+  it('activates only by what it contributes and to restore its panels, and runs where the workspace is', () => {
+    assert.deepEqual(manifest.activationEvents, ['onWebviewPanel:redisStreams.stream']);
     assert.deepEqual(manifest.extensionKind, ['workspace']);
   });
 

@@ -80,8 +80,15 @@ const stateIcons: Readonly<Record<StandingView['state'], IconName>> = {
   pending: 'clock',
   passed: 'check',
   gone: 'trash',
+  absent: 'circleSlash',
 };
 
 function stateName(state: StandingView['state']): string {
-  return { undelivered: t('not yet delivered'), pending: t('pending'), passed: t('passed'), gone: t('gone') }[state];
+  return {
+    undelivered: t('not yet delivered'),
+    pending: t('pending'),
+    passed: t('passed'),
+    gone: t('pending, message gone'),
+    absent: t('not in the stream'),
+  }[state];
 }
