@@ -63,6 +63,9 @@ describe('a connection that cannot be made', function () {
     const mail = await listening(createServer((socket) => socket.end('220 mail.example ESMTP\r\n')));
     await refused('not-redis', { url: `redis://127.0.0.1:${mail.port}` });
     await mail.stop();
+    const polite = await listening(createServer((socket) => socket.on('data', () => socket.write('+OK\r\n'))));
+    await refused('not-redis', { url: `redis://127.0.0.1:${polite.port}` });
+    await polite.stop();
   });
 
   it('because the other side hangs up', async () => {
@@ -251,10 +254,8 @@ describe('a connection that breaks', function () {
   it('because somebody else sends nonsense is told as such', async () => {
     const liar = await listening(
       createServer((socket) => {
-        socket.once('data', () => {
-          socket.write('+OK\r\n');
-          socket.once('data', () => socket.write('what?\r\n'));
-        });
+        const answers = ["-ERR unknown command 'HELLO'\r\n", '+OK\r\n', 'what?\r\n'];
+        socket.on('data', () => socket.write(answers.shift() ?? ''));
       }),
     );
     const other = await connectRedis({ url: `redis://127.0.0.1:${liar.port}` });

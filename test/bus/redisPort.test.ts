@@ -83,6 +83,23 @@ describe('the Redis port', function () {
     assert.match(String(await client.client('LIST')), /name=my-tests /);
   });
 
+  it('does without HELLO, as with Redis 5.0', async () => {
+    const old = await startRedis({ password: 'pw', args: ['--rename-command', 'HELLO', ''] });
+    await assert.rejects(connectRedis({ url: `redis://127.0.0.1:${old.port}` }), (error) =>
+      BusError.is(error, 'authentication'),
+    );
+    const onOld = await connectRedis({ url: old.url, protocol: 3, clientName: 'old' });
+    const reader = await onOld.openReader();
+    const reading = reader.read(newKey(), entryId('0-0'), { count: 1, blockMs: 600_000 });
+    await reader.interrupt();
+    assert.deepEqual(await reading, []);
+    const direct = new Redis(old.url, { protocol: 2 });
+    assert.equal(String(await direct.client('LIST')).split(' name=old ').length, 3);
+    direct.disconnect();
+    await onOld.close();
+    await old.stop();
+  });
+
   it('sends the calls of one tick in one write', async () => {
     const key = newKey();
     const { flushes, commands: sent } = port.traffic;

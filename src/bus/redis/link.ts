@@ -7,6 +7,8 @@ import type { ConnectionOptions } from 'node:tls';
 import { Command, Redis } from 'ioredis';
 import { BusError } from '../errors';
 import type { BusErrorReason } from '../errors';
+import { greet } from './greeting';
+import type { GreetingOptions } from './greeting';
 import { connectError, linkError, plainCause, replyError } from './replyErrors';
 import type { CommandContext } from './replyErrors';
 import { formatAddress } from './url';
@@ -29,30 +31,19 @@ export interface Traffic {
 }
 
 /** How a link is made. */
-export interface LinkOptions extends NodeAddress {
+export interface LinkOptions extends NodeAddress, GreetingOptions {
   readonly tls?: ConnectionOptions | undefined;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-  readonly db: number;
-  /** Shown by CLIENT LIST; ignored where CLIENT SETNAME is refused. */
-  readonly clientName?: string | undefined;
   /** For the connection, the TLS handshake and the greeting together. */
   readonly connectTimeoutMs: number;
   /** How long to wait for any byte while a reply is due. */
   readonly socketTimeoutMs: number;
-  /** RESP3 is used only when the server has it. */
-  readonly protocol: 2 | 3;
   readonly traffic: Traffic;
   readonly onCommand?: ((command: string) => void) | undefined;
-  /** Fails with `read-only-replica` when the server is no master, where ROLE may be asked. */
-  readonly mustBeMaster?: boolean;
-  /** Asks for CLIENT ID, where that is permitted. */
-  readonly wantsId?: boolean;
 }
 
 /** A connection that has been greeted. */
 export class Link {
-  /** CLIENT ID, when it was wanted and permitted. */
+  /** The id of the connection on the server, when that is known. */
   clientId: string | undefined;
   private readonly client: Redis;
   private readonly lostListeners: ((error: BusError) => void)[] = [];
@@ -113,7 +104,7 @@ export class Link {
         throw new BusError('closed', `The connection to ${link.peer} was closed before it was open.`);
       await link.client.connect();
       options.traffic.connections += 1;
-      await link.greet();
+      link.clientId = await greet((call) => link.call(call), link.peer, options);
       return link;
     } catch (error) {
       const failure = link.openFailure(error);
@@ -186,38 +177,6 @@ export class Link {
       this.isCorked = false;
       stream.uncork();
     });
-  }
-
-  /** AUTH, HELLO, SELECT, CLIENT SETNAME and what else was asked for, in one round trip. */
-  private async greet(): Promise<void> {
-    const { username, password, db, clientName, protocol, mustBeMaster, wantsId } = this.options;
-    const send = (command: string, ...args: string[]): Promise<unknown> => this.call({ command, args });
-    const isFatal: Record<string, (reason: BusErrorReason) => boolean> = {
-      // A server without a password refuses AUTH in a sentence of its own; what follows shows that none was needed.
-      AUTH: (reason) => reason === 'authentication' || reason === 'no-permission',
-      SELECT: () => true,
-    };
-    const commands: [string, ...string[]][] = [];
-    if (password !== undefined || username !== undefined)
-      commands.push(['AUTH', ...(username === undefined ? [] : [username]), password ?? '']);
-    if (protocol === 3) commands.push(['HELLO', '3']);
-    if (db !== 0) commands.push(['SELECT', String(db)]);
-    commands.push(['CLIENT SETNAME', (clientName ?? 'redis-streams').replace(/[^!-~]/g, '-')]);
-    if (mustBeMaster) commands.push(['ROLE']);
-    if (wantsId) commands.push(['CLIENT ID']);
-    const replies = await Promise.allSettled(commands.map((command) => send(...command)));
-    for (const [index, reply] of replies.entries()) {
-      const [command = ''] = commands[index] ?? [];
-      if (reply.status === 'rejected') {
-        const { reason } = reply.reason instanceof BusError ? reply.reason : { reason: 'server' as const };
-        const isRefusal = reason === 'no-permission' || reason === 'unknown-command' || reason === 'server';
-        if (isFatal[command]?.(reason) ?? !isRefusal) throw reply.reason;
-      } else if (command === 'CLIENT ID' && typeof reply.value === 'string') {
-        this.clientId = reply.value;
-      } else if (command === 'ROLE' && Array.isArray(reply.value) && String(reply.value[0]) !== 'master') {
-        throw new BusError('read-only-replica', `${this.peer} is no master (any more), although it was named as one.`);
-      }
-    }
   }
 
   private openFailure(error: unknown): BusError {

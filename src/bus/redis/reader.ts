@@ -112,7 +112,7 @@ export class RedisReader implements StreamReader {
     if (link.clientId === undefined)
       throw new BusError(
         'no-permission',
-        'A blocked read cannot be interrupted: CLIENT ID is not permitted to this user.',
+        'A blocked read cannot be interrupted: the server does not tell this user the id of the connection.',
         { command: 'CLIENT ID' },
       );
     await this.route.callAt(link.peer, { command: 'CLIENT UNBLOCK', args: [link.clientId] });
