@@ -146,6 +146,7 @@ async function openInBrowser(folder, workspace, userSettings, open) {
     settings: userSettings,
     connectionToken: randomBytes(24).toString('hex'),
     dataDir: join(folder, 'vscode'),
+    remove: [folder],
   });
   endings.push(() => running.stop());
   const address = running.url();
