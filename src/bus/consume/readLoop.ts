@@ -171,11 +171,15 @@ export class ReadLoop {
 
   private async step(): Promise<void> {
     const { clock, schedule, refill } = this.options;
+    const { reader } = this;
+    if (!reader) {
+      await this.open();
+      return;
+    }
     if (this.isPaused) {
       await this.wait(Infinity);
       return;
     }
-    const reader = this.reader ?? (await this.open());
     const free = this.options.room();
     if (free < refill) {
       await this.wait(Infinity);
@@ -188,7 +192,7 @@ export class ReadLoop {
     else await this.read(reader, free, now);
   }
 
-  private async open(): Promise<StreamReader> {
+  private async open(): Promise<void> {
     const { port, groupKeeper } = this.options;
     await groupKeeper.ensure();
     const reader = await port.openReader();
@@ -201,12 +205,12 @@ export class ReadLoop {
     const isFirst = this.lastError === undefined && this.reconnects === 0;
     if (!isFirst) this.reconnects += 1;
     this.recovering = { from: minEntryId, countDelivery: this.recovering?.countDelivery ?? isFirst };
-    return reader;
   }
 
   private async recover(at: { from: EntryId; countDelivery: boolean }, free: number): Promise<void> {
-    const { port, stream, group, consumer, maxDeliveries, held, schedule } = this.options;
+    const { port, stream, group, consumer, maxDeliveries, minIdleMs, held, schedule } = this.options;
     const page = await port.run(recoverOwn, {
+      minIdleMs,
       stream,
       group,
       consumer,

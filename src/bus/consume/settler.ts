@@ -234,10 +234,12 @@ export class Settler {
         idleMs: Math.round(Math.min(minIdleMs, Math.max(0, minIdleMs - (dueMs - now)))),
       })),
     });
+    // The server wound its clock at some time between the call and the reply; only then the idle time is sure to be reached.
+    const slackMs = clock.now() - now + 1;
     for (const [index, { delivery, dueMs }] of retries.entries()) {
       const status = results[index]?.status;
       this.forget(delivery);
-      if (status === 'done') schedule.add(delivery.id, dueMs);
+      if (status === 'done') schedule.add(delivery.id, dueMs + slackMs);
       else this.settledWithoutUs(delivery, status === 'gone');
     }
     this.options.scheduled();

@@ -130,17 +130,21 @@ return {taken, spent, gone}
 
 /**
  * Finds what this consumer owns and does not know of: delivered by a read whose reply was lost, or by a former life of the same name.
- * `countDelivery` is for the latter: a message that kills its process must use up its deliveries.
+ * `countDelivery` is for the latter: a message that kills its process must use up its deliveries. What has been idle for `minIdleMs`
+ * is counted always: it was to be taken over, and a retry whose claim may or may not have been heard is told apart by that.
  */
-export const recoverOwn = defineScript<Taker & Page & { readonly countDelivery: boolean }, TakeOverPage>({
+export const recoverOwn = defineScript<
+  Taker & Page & { readonly countDelivery: boolean; readonly minIdleMs: number },
+  TakeOverPage
+>({
   name: 'recoverOwn',
   readOnly: false,
   text: `
--- KEYS stream. ARGV group, consumer, max deliveries, count delivery (0 or 1), from, scan, limit, then busy ids.
+-- KEYS stream. ARGV group, consumer, max deliveries, count delivery (0 or 1), from, scan, limit, min idle, then busy ids.
 ${luaNumbers}${luaTake}${luaTakeAll}
-local maxDeliveries, scan, limit = tonumber(ARGV[3]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local maxDeliveries, scan, limit, minIdle = tonumber(ARGV[3]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 local busy = {}
-for at = 8, #ARGV do busy[ARGV[at]] = true end
+for at = 9, #ARGV do busy[ARGV[at]] = true end
 local rows = redis.call('XPENDING', KEYS[1], ARGV[1], ARGV[5], '+', scan, ARGV[2])
 local scanned = ''
 local done = 0
@@ -150,7 +154,7 @@ for i = 1, #rows do
   scanned = row[1]
   if not busy[row[1]] then
     done = done + 1
-    if ARGV[4] == '1' then
+    if ARGV[4] == '1' or row[3] >= minIdle then
       takeInto(ARGV[1], ARGV[2], row, maxDeliveries)
     else
       local entry = redis.call('XRANGE', KEYS[1], row[1], row[1])[1]
@@ -169,7 +173,7 @@ if #rows < scan and (#rows == 0 or scanned == rows[#rows][1]) then scanned = '' 
 return {scanned, taken, spent, gone}
 `,
   keys: ({ stream }) => [stream],
-  argv: ({ group, consumer, maxDeliveries, countDelivery, from, scan, limit, busy }) => [
+  argv: ({ group, consumer, maxDeliveries, countDelivery, from, scan, limit, minIdleMs, busy }) => [
     group,
     consumer,
     maxDeliveries,
@@ -177,6 +181,7 @@ return {scanned, taken, spent, gone}
     from,
     scan,
     limit,
+    minIdleMs,
     ...busy,
   ],
   reply: readPage,
