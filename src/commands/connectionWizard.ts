@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import { parseRedisUrl } from '../bus/redis/url';
+import { parseRedisUrl } from '../bus';
 import { displayText } from '../base/byteText';
 import { addressOf, isLoopbackUrl, splitSecrets, userOf } from '../connections/connectionUrl';
 import type { Secrets } from '../connections/connectionUrl';

@@ -61,7 +61,8 @@ export async function findEntry(services: CommandServices, args: readonly unknow
           id,
         )
       : vscode.l10n.t('The search for {0} on {1} was stopped before it was found.', id, name);
-    await services.notifications.information(message);
+    const blind = vscode.l10n.t('{0} streams could not be looked at: no permission.', found.unreadable);
+    await services.notifications.information(found.unreadable > 0 ? `${message} ${blind}` : message);
     return;
   }
   const key =

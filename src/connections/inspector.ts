@@ -1,11 +1,11 @@
-import { companionCandidates, readDeadLetter } from '../bus';
+import { companionCandidates, entryIdTimeMs, readDeadLetter } from '../bus';
+import { createInspector } from '../bus/inspect/inspector';
+import type { Inspector as BusInspector } from '../bus/inspect/inspector';
 import type { InspectPort } from './inspectPort';
 
-/** What tree and panels may ask of a server: the reading calls of a port, and how the bus reads what they answer. */
-export type Inspector = Pick<
+/** The calls of a port that only read. */
+type ReadingCalls = Pick<
   InspectPort,
-  | 'capabilities'
-  | 'serverTimeMs'
   | 'range'
   | 'length'
   | 'pending'
@@ -18,16 +18,19 @@ export type Inspector = Pick<
   | 'timeToLiveMs'
   | 'memoryUsage'
   | 'slotOf'
-> & {
+>;
+
+/** What tree and panels may ask of a server: the bus's inspecting functions, the reading calls below them, and what reads answers. */
+export interface Inspector extends BusInspector, ReadingCalls {
   readonly companionCandidates: typeof companionCandidates;
   readonly readDeadLetter: typeof readDeadLetter;
-};
+  readonly entryIdTimeMs: typeof entryIdTimeMs;
+}
 
 /** An object with the reading calls of a port and no way to the rest of it. */
 export function bindInspector(port: InspectPort): Inspector {
   return {
-    capabilities: () => port.capabilities(),
-    serverTimeMs: () => port.serverTimeMs(),
+    ...createInspector(port),
     range: (key, query) => port.range(key, query),
     length: (key) => port.length(key),
     pending: (key, group, query) => port.pending(key, group, query),
@@ -42,5 +45,6 @@ export function bindInspector(port: InspectPort): Inspector {
     slotOf: (key) => port.slotOf(key),
     companionCandidates,
     readDeadLetter,
+    entryIdTimeMs,
   };
 }

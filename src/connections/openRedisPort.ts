@@ -1,4 +1,4 @@
-import { connectRedis } from '../bus/redis/connect';
+import { connectRedis } from '../bus';
 import type { OpenPort } from './inspectPort';
 
 /** Opens a client to a real server. */

@@ -48,6 +48,8 @@ export interface PendingFacts extends ReadAt {
   /** -1 when it was released without an owner. */
   readonly idleMs: number;
   readonly deliveryCount: number;
+  /** When it was added, if its id is a time. */
+  readonly addedAtMs: number | undefined;
   /** Its message is not in the stream any more. */
   readonly isGone: boolean;
 }
@@ -56,7 +58,8 @@ export interface PendingFacts extends ReadAt {
 export interface DeadLettersFacts extends ReadAt {
   readonly key: StreamKey;
   readonly length: number;
-  readonly newestId: EntryId | null;
+  /** When the newest was added, if its id is a time. */
+  readonly newestAtMs: number | undefined;
 }
 
 /** One dead letter. What its entry does not tell is undefined. */

@@ -1,13 +1,13 @@
 import type { Localizer } from '../base/localize';
-import type { EntryId, GroupInfo, PendingEntry, StreamKey } from '../bus';
+import type { EntryId, StreamKey } from '../bus';
+import type { ConsumerDescription, GroupDescription } from '../bus/inspect/groups';
 import type { Inspector } from '../connections/inspector';
 import type { LiveConnection, ReadOptions } from '../connections/liveConnection';
 import { reasonOf } from '../connections/describeFailure';
 import type { Figure } from '../protocol/streamPanel';
-import { entryTimeMs } from './entryTime';
-import type { DeadLetterFacts, DeadLettersFacts, GroupFacts, StreamFacts, StreamFigures } from './facts';
+import type { ConsumerFacts, DeadLetterFacts, GroupFacts, StreamFacts, StreamFigures } from './facts';
 import { compareText } from './folders';
-import type { FoundEntry, ListedStreams, ListOptions, TreeReads } from './reads';
+import type { FoundEntry, ListedStreams, ListOptions, StreamChildren, TreeReads } from './reads';
 
 /** How many keys a step of a scan passes: few steps, and none that holds a server up (5.5 ms over a million keys). */
 const scanCount = 1000;
@@ -29,41 +29,42 @@ export function createInspectReads(connection: LiveConnection, l10n: Localizer):
     consumers: (key, group) =>
       read(async (inspect) => {
         const [serverTimeMs, consumers] = await Promise.all([
-          inspect.serverTimeMs(),
-          inspect.consumerInfos(key, group),
+          inspect.serverTimeMs(key),
+          inspect.describeConsumers(key, group),
         ]);
-        return consumers.map((consumer) => ({ ...consumer, serverTimeMs }));
+        return consumers.map((consumer) => consumerFacts(consumer, serverTimeMs));
       }),
     pending: (key, group, consumer, count) =>
       read(async (inspect) => {
-        const query = { from: 'min', to: 'max', count: count + 1, consumer } as const;
-        const [serverTimeMs, rows] = await Promise.all([inspect.serverTimeMs(), inspect.pending(key, group, query)]);
-        const shown = rows.slice(0, count);
-        const gone = await findGone(inspect, key, shown);
-        return {
-          items: shown.map((row) => ({ ...row, serverTimeMs, isGone: gone.has(row.id) })),
-          hasMore: rows.length > count,
-        };
+        const { rows, next, serverTimeMs } = await inspect.pendingPage(key, group, { consumer, count });
+        const items = rows.map(({ id, consumer: owner, idleMs, deliveryCount, entry }) => ({
+          id,
+          consumer: owner,
+          idleMs,
+          deliveryCount,
+          isGone: entry === null,
+          addedAtMs: inspect.entryIdTimeMs(id),
+          serverTimeMs,
+        }));
+        return { items, hasMore: next !== undefined };
       }),
     deadLetters: (key, count) =>
       read(async (inspect) => {
-        const query = { from: 'min', to: 'max', count: count + 1, reverse: true } as const;
-        const [serverTimeMs, entries] = await Promise.all([inspect.serverTimeMs(), inspect.range(key, query)]);
-        const items = entries.slice(0, count).map((entry): DeadLetterFacts => {
-          const { failure } = inspect.readDeadLetter(entry);
-          return { ...failure, id: entry.id, originalId: failure.id, serverTimeMs };
-        });
-        return { items, hasMore: entries.length > count };
+        const { deadLetters, next, serverTimeMs } = await inspect.deadLettersPage(key, { count });
+        const items = deadLetters.map(({ deadId, failure }): DeadLetterFacts => ({
+          ...failure,
+          id: deadId,
+          originalId: failure.id,
+          serverTimeMs,
+        }));
+        return { items, hasMore: next !== undefined };
       }),
-    payload: (key, id) =>
-      read(async (inspect) => {
-        const [entry] = await inspect.range(key, { from: id, to: id, count: 1 });
-        return entry?.fields;
-      }),
+    payload: (key, id) => read(async (inspect) => (await inspect.entryById(key, id))?.fields),
     findEntry: (id, signal) => read((inspect) => findEntry(inspect, id, signal), { signal, lane: 'bulk' }),
   };
 }
 
+/** One description of all at the end instead of one a step, as the bus's `listStreams` does it: only what is shown is described. */
 async function listStreams(inspect: Inspector, { match, count, pages }: ListOptions): Promise<ListedStreams> {
   const keys = new Set<StreamKey>();
   let cursor = '0';
@@ -110,108 +111,91 @@ async function describeStream(inspect: Inspector, key: StreamKey): Promise<Strea
   }
 }
 
-async function streamChildren(
-  inspect: Inspector,
-  key: StreamKey,
-  l10n: Localizer,
-): Promise<{ groups: readonly GroupFacts[]; deadLetters: readonly DeadLettersFacts[] }> {
-  const candidates = inspect.companionCandidates(key, 'dlq');
-  const [serverTimeMs, length, groups, ...lengths] = await Promise.all([
-    inspect.serverTimeMs(),
-    inspect.length(key),
-    inspect.groupInfos(key),
-    ...candidates.map((candidate) => unlessGone(inspect.length(candidate))),
-  ]);
-  const dead = candidates.flatMap((candidate, index) => {
-    const held = lengths[index] ?? 0;
-    return held > 0 ? [{ key: candidate, length: held }] : [];
-  });
-  const [summaries, newest] = await Promise.all([
-    Promise.all(
-      groups.map((group) =>
-        group.pending > 0 ? unlessGone(inspect.pendingSummary(key, group.name)) : Promise.resolve(undefined),
-      ),
-    ),
-    Promise.all(
-      dead.map(({ key: deadKey }) =>
-        unlessGone(inspect.range(deadKey, { from: 'min', to: 'max', count: 1, reverse: true })),
-      ),
-    ),
+async function streamChildren(inspect: Inspector, key: StreamKey, l10n: Localizer): Promise<StreamChildren> {
+  const [serverTimeMs, groups, deadLetters] = await Promise.all([
+    inspect.serverTimeMs(key),
+    inspect.describeGroups(key),
+    inspect.deadLettersOf(key),
   ]);
   return {
-    groups: groups.map((group, index): GroupFacts => {
-      const firstId = summaries[index]?.firstId ?? null;
-      return {
-        name: group.name,
-        consumers: group.consumers,
-        pending: group.pending,
-        lastDeliveredId: group.lastDeliveredId,
-        lag: lagOf(group, length, l10n),
-        oldestPending: firstId === null ? null : { id: firstId, age: ageOf(firstId, serverTimeMs, l10n) },
+    groups: groups.map((group): GroupFacts => ({
+      name: group.name,
+      consumers: group.consumers,
+      pending: group.pending,
+      lastDeliveredId: group.lastDeliveredId,
+      lag: lagFigure(group, l10n),
+      oldestPending: oldestPending(inspect, group.firstPendingId, serverTimeMs, l10n),
+      serverTimeMs,
+    })),
+    deadLetters: deadLetters
+      .filter(({ length }) => length > 0)
+      .map(({ key: deadKey, length, newest }) => ({
+        key: deadKey,
+        length,
+        newestAtMs: newest === null ? undefined : inspect.entryIdTimeMs(newest.deadId),
         serverTimeMs,
-      };
-    }),
-    deadLetters: dead.map((facts, index) => ({ ...facts, newestId: newest[index]?.[0]?.id ?? null, serverTimeMs })),
+      })),
   };
 }
 
-/** A nil lag is unknown, and one above the length is the servers' known miscount after trims. */
-function lagOf({ lag, lastDeliveredId }: GroupInfo, length: number, l10n: Localizer): Figure {
-  if (lag === undefined) return unknown(l10n.t('this server does not tell the lag (before Redis 7.0)'));
-  if (lag === null) {
-    return unknown(
-      l10n.t(
-        'entries were deleted after {0}, or the group was set to an id that is not in the stream',
-        lastDeliveredId,
-      ),
-    );
+/** Why a lag is unknown, in the display language. */
+function lagFigure({ lag, lastDeliveredId }: GroupDescription, l10n: Localizer): Figure {
+  if (lag.kind !== 'unknown') return lag;
+  switch (lag.because) {
+    case 'not-told-by-this-server':
+      return unknown(l10n.t('servers before Redis 7.0 do not count it'));
+    case 'entries-deleted':
+      return unknown(
+        l10n.t('entries were deleted at or after {0}, so the server does not know how many are left', lastDeliveredId),
+      );
+    case 'group-set-to-other-id':
+      return unknown(
+        l10n.t('the group was created at or set to {0} without a count, or this is a replica', lastDeliveredId),
+      );
+    case 'miscounted-after-trim':
+      return unknown(l10n.t('the server miscounts it: the stream was trimmed past what the group had read'));
+    default:
+      return unknown(lag.reason);
   }
-  if (lag > length) return unknown(l10n.t('the server counts entries that were trimmed away'));
-  return { kind: 'exact', value: lag, source: 'XINFO GROUPS' };
 }
 
-function ageOf(id: EntryId, serverTimeMs: number, l10n: Localizer): Figure {
-  const addedMs = entryTimeMs(id);
-  return addedMs === undefined
-    ? unknown(l10n.t('ids of this stream are not times'))
-    : { kind: 'exact', value: Math.max(0, serverTimeMs - addedMs), source: 'XPENDING' };
+function oldestPending(
+  inspect: Inspector,
+  id: EntryId | null,
+  serverTimeMs: number,
+  l10n: Localizer,
+): GroupFacts['oldestPending'] {
+  if (id === null) return null;
+  const addedMs = inspect.entryIdTimeMs(id);
+  const age: Figure =
+    addedMs === undefined
+      ? unknown(l10n.t('ids of this stream are not times'))
+      : { kind: 'exact', value: Math.max(0, serverTimeMs - addedMs), source: 'XPENDING' };
+  return { id, age };
+}
+
+/** What a server calls idle: until 7.0 the time since the last success, from 7.2 since the last attempt. */
+function consumerFacts(consumer: ConsumerDescription, serverTimeMs: number): ConsumerFacts {
+  const { name, pending, sinceAttemptMs, sinceSuccessMs } = consumer;
+  const succeededMs = sinceSuccessMs.kind === 'exact' ? sinceSuccessMs.value : -1;
+  return sinceAttemptMs.kind === 'unknown'
+    ? { name, pending, idleMs: succeededMs, inactiveMs: undefined, serverTimeMs }
+    : { name, pending, idleMs: sinceAttemptMs.value, inactiveMs: succeededMs, serverTimeMs };
 }
 
 function unknown(reason: string): Figure {
   return { kind: 'unknown', reason };
 }
 
-async function findGone(
-  inspect: Inspector,
-  key: StreamKey,
-  rows: readonly PendingEntry[],
-): Promise<ReadonlySet<EntryId>> {
-  const found = await Promise.all(rows.map(({ id }) => inspect.range(key, { from: id, to: id, count: 1 })));
-  return new Set(rows.flatMap(({ id }, index) => (found[index]?.length === 0 ? [id] : [])));
-}
-
 async function findEntry(inspect: Inspector, id: EntryId, signal: AbortSignal): Promise<FoundEntry> {
   const keys = new Set<StreamKey>();
   let cursor = '0';
+  let unreadable = 0;
   do {
-    const step = await inspect.scanStreams(cursor, { count: scanCount });
-    const found = await Promise.all(
-      step.keys.map((key) => unlessGone(inspect.range(key, { from: id, to: id, count: 1 }))),
-    );
-    step.keys.forEach((key, index) => {
-      if ((found[index]?.length ?? 0) > 0) keys.add(key);
-    });
+    const step = await inspect.findEntry(id, { cursor });
+    for (const { key } of step.found) keys.add(key);
+    unreadable += step.unreadable;
     cursor = step.cursor;
   } while (cursor !== '0' && !signal.aborted);
-  return { keys: [...keys], isComplete: cursor === '0' };
-}
-
-/** Undefined for what vanished, changed its type or may not be read, instead of failing what is read with it. */
-async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (['no-key', 'no-group', 'wrong-type', 'no-permission'].includes(reasonOf(error))) return undefined;
-    throw error;
-  }
+  return { keys: [...keys], unreadable, isComplete: cursor === '0' };
 }

@@ -37,6 +37,8 @@ export interface StreamChildren {
 /** Where an entry was found. */
 export interface FoundEntry {
   readonly keys: readonly StreamKey[];
+  /** How many streams the user may not read. */
+  readonly unreadable: number;
   /** False when the search was stopped before it had looked everywhere. */
   readonly isComplete: boolean;
 }

@@ -2,7 +2,6 @@
 import { displayText } from '../base/byteText';
 import { formatDuration } from '../base/duration';
 import { formatTime } from '../base/numberText';
-import { entryTimeMs } from './entryTime';
 import type { ConsumerFacts, DeadLetterFacts, DeadLettersFacts, GroupFacts, PendingFacts, StreamFacts } from './facts';
 import { count } from './phrases';
 import { TooltipText } from './tooltipText';
@@ -94,12 +93,12 @@ export function consumerTooltip(facts: ConsumerFacts, words: Words): string {
 export function pendingTooltip(facts: PendingFacts, words: Words): string {
   const { l10n } = words;
   const tooltip = new TooltipText(facts.id).sentence(pendingVerdict(facts, words));
-  const addedMs = entryTimeMs(facts.id);
-  if (addedMs !== undefined) {
+  const { addedAtMs } = facts;
+  if (addedAtMs !== undefined) {
     tooltip.figure(
       l10n.t('Age'),
-      formatDuration(facts.serverTimeMs - addedMs),
-      l10n.t('added {0}, as its id says', formatTime(addedMs, words.locale)),
+      formatDuration(facts.serverTimeMs - addedAtMs),
+      l10n.t('added {0}, as its id says', formatTime(addedAtMs, words.locale)),
       'TIME',
     );
   }

@@ -229,7 +229,7 @@ describe('the tree on a server', () => {
     await client.xdel('s', `${now}-3`);
     const group = await nodeAt(tree.root, 's', 'g');
     assert.equal(group.row().description, 'lag unknown · 0 pending');
-    assert.match(group.row().tooltip, /Lag \*\*unknown\*\*: entries were deleted after/);
+    assert.match(group.row().tooltip, /Lag \*\*unknown\*\*: entries were deleted at or after/);
   });
 
   it('does not call the age of ids known that are no times', async () => {

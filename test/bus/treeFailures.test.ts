@@ -184,7 +184,7 @@ describe('the tree where things go wrong', () => {
       assert.match(text, /\$\(lock\) s \| no permission/);
       assert.match(
         text,
-        /\$\(error\) Cannot read groups of s on test: the user blind has no XINFO GROUPS permission\./,
+        /\$\(error\) Cannot read groups of s on test: the user blind has no XINFO STREAM permission\./,
       );
       assert.match(text, /<error\+retry\+showMinimalAcl>/);
     } finally {

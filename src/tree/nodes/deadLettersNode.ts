@@ -1,7 +1,6 @@
 import { displayText } from '../../base/byteText';
 import { formatDuration } from '../../base/duration';
 import { describeReadFailure } from '../../connections/describeFailure';
-import { entryTimeMs } from '../entryTime';
 import type { DeadLetterFacts, DeadLettersFacts } from '../facts';
 import { count, joinFacts } from '../phrases';
 import type { Row } from '../row';
@@ -34,11 +33,10 @@ export class DeadLettersNode extends BranchNode implements Paged {
 
   row(): Row {
     const { l10n } = this.context;
-    const { length, newestId, serverTimeMs } = this.facts;
-    const newestMs = newestId === null ? undefined : entryTimeMs(newestId);
+    const { length, newestAtMs, serverTimeMs } = this.facts;
     const description = joinFacts(
       count(length, this.context),
-      newestMs === undefined ? undefined : l10n.t('newest {0} ago', formatDuration(serverTimeMs - newestMs)),
+      newestAtMs === undefined ? undefined : l10n.t('newest {0} ago', formatDuration(serverTimeMs - newestAtMs)),
     );
     return {
       kind: 'deadLetters',
