@@ -57,7 +57,12 @@ export function Tabs<Name extends string>(props: {
             }}
           >
             {label}
-            {badge === undefined ? null : <span class="tab-badge">{badge}</span>}
+            {badge === undefined ? null : (
+              <>
+                {' '}
+                <span class="tab-badge">{badge}</span>
+              </>
+            )}
           </button>
         ))}
       </div>
