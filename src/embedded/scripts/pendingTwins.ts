@@ -212,12 +212,12 @@ export const claimDueTwin: Twin = (world) => {
 export const recoverOwnTwin: Twin = (world) => {
   const { call, keys, argv } = world;
   const [key = ''] = keys;
-  const [group = '', consumer = '', maxDeliveries, countDelivery, from = '', scan, limit] = argv;
-  const busy = new Set(argv.slice(7));
+  const [group = '', consumer = '', maxDeliveries, countDelivery, from = '', scan, limit, minIdle] = argv;
+  const busy = new Set(argv.slice(8));
   const piles: Piles = { taken: [], spent: [], gone: [] };
   const rows = pendingRows(call('XPENDING', key, group, from, '+', number(scan), consumer));
   const recover = (row: PendingRow): void => {
-    if (countDelivery === '1') {
+    if (countDelivery === '1' || row.idle >= number(minIdle)) {
       takeInto(world, piles, row, number(maxDeliveries));
       return;
     }

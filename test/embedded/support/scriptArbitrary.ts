@@ -1,7 +1,6 @@
 // Random calls of every script of the bus, with the types that its arguments have.
 import fc from 'fast-check';
 import { textToBytes } from '../../../src/base/byteText';
-import type { EntryId } from '../../../src/bus/ids';
 import { consumerName, entryId, groupName, streamKey } from '../../../src/bus/ids';
 import type { Script, ScriptArgument } from '../../../src/bus/scripts/script';
 import { deadLetter } from '../../../src/bus/scripts/deadLetter';
@@ -19,14 +18,17 @@ export interface ScriptCall {
   readonly args: readonly Buffer[];
 }
 
-const id = fc
-  .tuple(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 2 }))
-  .map(([ms, seq]): EntryId => entryId(`${ms}-${seq}`));
+const id = fc.constantFrom('1-1', '2-1', '3-1', '4-1', '5-1', '6-1', '1-1', '2-1', '7-0').map(entryId);
 const ids = fc.array(id, { minLength: 1, maxLength: 5 });
-const stream = fc.constantFrom('s1', 's1', 's1', 's2', 'text').map(streamKey);
-const target = fc.constantFrom('s2', 's2', 'text').map(streamKey);
-const group = fc.constantFrom('g1', 'g1', 'g1', 'g2', 'none').map(groupName);
-const consumer = fc.constantFrom('ann', 'bob', 'cy', '').map(consumerName);
+const usually = <Value>(value: Value, ...others: Value[]): fc.Arbitrary<Value> =>
+  fc.oneof({ weight: 12, arbitrary: fc.constant(value) }, fc.constantFrom(...others));
+const stream = usually('s1', 's2', 'text').map(streamKey);
+const deadStream = usually('s2', 's1', 'text').map(streamKey);
+const target = deadStream;
+const group = usually('g1', 'g2', 'none').map(groupName);
+const consumer = fc
+  .oneof({ weight: 6, arbitrary: fc.constant('ann') }, fc.constantFrom('bob', 'cy', ''))
+  .map(consumerName);
 const idle = fc.constantFrom(0, 50_000, 200_000);
 const deliveries = fc.constantFrom(1, 2, 3, 5);
 const fields = fc
@@ -37,7 +39,7 @@ const fields = fc
   .map((words) => words.flatMap((word) => [word, word]));
 
 /** Guards whose ages are far from those that entries have. */
-const guard: fc.Arbitrary<PendingGuard> = fc.record(
+const fullGuard: fc.Arbitrary<PendingGuard> = fc.record(
   {
     owner: consumer,
     minIdleMs: idle,
@@ -49,6 +51,7 @@ const guard: fc.Arbitrary<PendingGuard> = fc.record(
   },
   { requiredKeys: [] },
 );
+const guard = fc.oneof(fc.constant<PendingGuard>({}), fullGuard);
 const guarded = fc.record({ stream, group, items: fc.array(fc.record({ id, guard }), { minLength: 1, maxLength: 4 }) });
 const owned = { stream, group, consumer };
 const page = {
@@ -105,8 +108,8 @@ export const scriptCall: fc.Arbitrary<ScriptCall> = fc.oneof(
   calls(
     replay,
     fc.record({
-      deadLetters: stream,
-      target,
+      deadLetters: deadStream,
+      target: stream,
       makeStream: fc.boolean(),
       items: fc.array(fc.record({ deadId: id, fields }, { requiredKeys: ['deadId'] }), { minLength: 1, maxLength: 3 }),
     }),
@@ -114,7 +117,7 @@ export const scriptCall: fc.Arbitrary<ScriptCall> = fc.oneof(
   calls(
     replayToGroup,
     fc.record({
-      deadLetters: target,
+      deadLetters: deadStream,
       stream,
       group,
       consumer,
@@ -163,7 +166,10 @@ export const scriptCall: fc.Arbitrary<ScriptCall> = fc.oneof(
   calls(heartbeat, fc.record({ ...owned, ids })),
   calls(reclaim, fc.record({ ...owned, ...page, maxDeliveries: deliveries, minIdleMs: idle })),
   calls(claimDue, fc.record({ ...owned, maxDeliveries: deliveries, minIdleMs: idle, ids })),
-  calls(recoverOwn, fc.record({ ...owned, ...page, maxDeliveries: deliveries, countDelivery: fc.boolean() })),
+  calls(
+    recoverOwn,
+    fc.record({ ...owned, ...page, maxDeliveries: deliveries, countDelivery: fc.boolean(), minIdleMs: idle }),
+  ),
   calls(deleteEntries, fc.record({ stream, ids })),
   calls(
     safeTrim,

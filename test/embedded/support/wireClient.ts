@@ -72,7 +72,9 @@ export class WireClient {
     return !this.socket.destroyed;
   }
 
+  /** Closes the connection; replies that are still missing never come. */
   close(): void {
+    this.waiting.length = 0;
     this.socket.destroy();
   }
 
