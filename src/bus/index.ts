@@ -52,6 +52,7 @@ export type { Consumer } from './consume/consumer';
 export type { ConsumerOptions, Handlers, Middleware } from './consume/consumerOptions';
 export type { ConsumerEventName, ConsumerEvents } from './consume/events';
 export type { ConsumerHealth } from './consume/health';
+export type { Lifeline } from './consume/lifeline';
 export type { DeadLetterQuery, DeadLetters, DeadLetterSelection, Replayed, ReplayOptions } from './operate/deadLetters';
 export type { HandOverReport, TrimReport } from './operate/maintain';
 export { createInspector, type Inspector } from './inspect/inspector';

@@ -23,6 +23,7 @@ export async function closeConsumer(
   if (!parts) return report({ durationMs: 0 });
   const { loop, slots, runs, settler, ownership } = parts;
   const before = settler.settledCounts;
+  ownership.closing();
   slots.hold();
   await loop.stop();
   for (const delivery of slots.takeQueued()) settler.release(delivery);

@@ -23,6 +23,7 @@ import { exponential } from './backoff';
 import type { Backoff } from './backoff';
 import { redactUrlSecrets } from './failureText';
 import type { Redact } from './failureText';
+import type { Lifeline } from './lifeline';
 import type { Handler, HandlerContext, HandlerLog, Message } from './handler';
 
 /** Something around every handler call: does its part, calls `next`, and may look at how that ended. */
@@ -55,6 +56,11 @@ export interface ConsumerOptions {
     readonly heartbeatMs?: number;
     /** Beat from a thread of its own, so that a busy or paused main thread keeps its messages. Default false. */
     readonly thread?: boolean;
+    /**
+     * Watched by the thread. When its far end is gone and this consumer does not close by itself within 2 s, or is not closed within 7 s,
+     * because its thread is busy or paused, the heartbeat thread gives back what is held and ends the process. Default none.
+     */
+    readonly lifeline?: Lifeline;
   };
   readonly retry?: {
     /** How often an entry is handed to handlers at most, before it becomes a dead letter. Default 3. */
@@ -102,6 +108,7 @@ export interface ResolvedConsumerOptions {
   readonly minIdleMs: number;
   readonly heartbeatMs: number;
   readonly thread: boolean;
+  readonly lifeline: Lifeline | undefined;
   readonly maxDeliveries: number;
   readonly backoff: Backoff;
   readonly reclaim: { readonly intervalMs: number; readonly count: number } | undefined;
@@ -159,7 +166,16 @@ export function resolveConsumerOptions(stream: StreamKey, options: ConsumerOptio
     minIdleMs: milliseconds(1),
     heartbeatMs: milliseconds(1),
     thread: boolean,
+    lifeline: nested,
   });
+  if (ownership.lifeline)
+    checkOptions('consumer.ownership.lifeline', ownership.lifeline, { port: integer(1, 65_535), hello: text });
+  if (ownership.lifeline && ownership.thread !== true)
+    throw new ConfigError(
+      'conflicting-options',
+      'consumer.ownership.lifeline',
+      'consumer.ownership.lifeline: is watched by the heartbeat thread, so ownership.thread must be true',
+    );
   checkOptions('consumer.retry', retry, { maxDeliveries: integer(1), backoff: callable });
   if (reclaim !== false)
     checkOptions('consumer.reclaim', reclaim, { intervalMs: milliseconds(1), count: integer(1, 1000) });
@@ -195,6 +211,7 @@ export function resolveConsumerOptions(stream: StreamKey, options: ConsumerOptio
     minIdleMs,
     heartbeatMs,
     thread: ownership.thread ?? false,
+    lifeline: ownership.lifeline,
     maxDeliveries: deadLetters === false ? Number.MAX_SAFE_INTEGER : (retry.maxDeliveries ?? 3),
     backoff: retry.backoff ?? exponential(),
     reclaim: reclaim === false ? undefined : { intervalMs: reclaim.intervalMs ?? 5000, count: reclaim.count ?? 50 },

@@ -75,7 +75,7 @@ export class ConsumerParts {
     this.held = held;
     this.ownership =
       table && connection
-        ? new ThreadOwnership(ownershipOptions, table, connection)
+        ? new ThreadOwnership(ownershipOptions, table, connection, options.lifeline)
         : new TimerOwnership(ownershipOptions);
     this.settler = new Settler({
       port,

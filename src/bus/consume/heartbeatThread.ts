@@ -4,6 +4,7 @@
  * This module is both sides' protocol and the thread's program: loaded in a `worker_threads` thread with `HeartbeatThreadData`, it
  * beats. In a bundle the thread loads the whole bundle again, so an entry file must do nothing when `isMainThread` is false.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock';
 import { BusError } from '../errors';
@@ -11,9 +12,11 @@ import type { ConsumerName, EntryId, GroupName, StreamKey } from '../ids';
 import type { StreamPort } from '../port';
 import { connectRedis } from '../redis/connect';
 import type { RedisPortOptions } from '../redis/connect';
-import { heartbeat } from '../scripts/settle';
+import { heartbeat, release } from '../scripts/settle';
 import type { LostEntry } from '../scripts/settle';
 import { HeldTable } from './heldTable';
+import { lifelineLimits, watchLifeline } from './lifeline';
+import type { Lifeline } from './lifeline';
 import { maxHeartbeatIds } from './ownership';
 
 /** How the thread connects: all of it is copied to the thread, so it holds no functions. */
@@ -32,6 +35,9 @@ export interface HeartbeatThreadData {
   readonly heartbeatMs: number;
   readonly buffer: SharedArrayBuffer;
   readonly capacity: number;
+  readonly minIdleMs: number;
+  /** When its far end is gone and the main thread does not answer, the thread ends the process. */
+  readonly lifeline?: Lifeline;
 }
 
 /** What the thread tells after each beat. */
@@ -42,6 +48,9 @@ export type HeartbeatMessage =
 /** The file to start a thread from: this one, or the bundle that it became a part of. */
 export const heartbeatThreadFile = __filename;
 
+/** Set when this thread is about to kill the process: then it must not close what giving back needs. */
+let isEnding = false;
+
 if (!isMainThread && isHeartbeatData(workerData)) void beatUntilStopped(workerData);
 
 async function beatUntilStopped(data: HeartbeatThreadData): Promise<void> {
@@ -50,38 +59,83 @@ async function beatUntilStopped(data: HeartbeatThreadData): Promise<void> {
   let port: StreamPort | undefined;
   let isStopped = false;
   let wake: (() => void) | undefined;
-  parentPort?.on('message', () => {
+  const stop = (): void => {
     isStopped = true;
     wake?.();
-  });
+  };
   const stopped = (): boolean => isStopped;
-  while (!stopped()) {
-    const beganAtMs = clock.now();
-    table.beginBeat();
-    let message: HeartbeatMessage;
-    try {
-      port ??= await connectRedis({ ...data.connection, clientName: 'redis-streams-heartbeat' });
-      const lost = await beat(port, table, data);
-      table.endBeat(beganAtMs);
-      message = { kind: 'beat', lost };
-    } catch (error) {
-      table.endBeat(undefined);
-      const isBusError = BusError.is(error);
-      const retriable = !isBusError || error.retriable || error.reason === 'no-group' || error.reason === 'no-key';
-      message = { kind: 'failed', message: error instanceof Error ? error.message : String(error), retriable };
-    }
-    parentPort?.postMessage(message);
-    if (stopped()) break;
-    await new Promise<void>((resolve) => {
-      const cancel = clock.after(data.heartbeatMs, resolve);
-      wake = () => {
-        cancel();
-        resolve();
-      };
+  const unwatch =
+    data.lifeline &&
+    watchLifeline(data.lifeline, () => {
+      void endUnlessClosing(table, stopped, async () => {
+        stop();
+        await beating;
+        if (port) await giveBack(port, table, data);
+      });
     });
-  }
+  parentPort?.on('message', () => {
+    unwatch?.();
+    stop();
+  });
+  const beating = (async () => {
+    while (!stopped()) {
+      const beganAtMs = clock.now();
+      table.beginBeat();
+      let message: HeartbeatMessage;
+      try {
+        port ??= await connectRedis({ ...data.connection, clientName: 'redis-streams-heartbeat' });
+        const lost = await beat(port, table, data);
+        table.endBeat(beganAtMs);
+        message = { kind: 'beat', lost };
+      } catch (error) {
+        table.endBeat(undefined);
+        const isBusError = BusError.is(error);
+        const retriable = !isBusError || error.retriable || error.reason === 'no-group' || error.reason === 'no-key';
+        message = { kind: 'failed', message: error instanceof Error ? error.message : String(error), retriable };
+      }
+      parentPort?.postMessage(message);
+      if (stopped()) break;
+      await new Promise<void>((resolve) => {
+        const cancel = clock.after(data.heartbeatMs, resolve);
+        wake = () => {
+          cancel();
+          resolve();
+        };
+      });
+    }
+  })();
+  await beating;
+  if (isEnding) return;
   await port?.close();
   parentPort?.close();
+}
+
+/**
+ * The consumer is not wanted any more. Leaves closing to its own thread when that answers in time and gets done in time; else gives
+ * back what is held and kills the process, because a thread that is busy or paused can be ended in no other way.
+ */
+async function endUnlessClosing(
+  table: HeldTable,
+  isStopped: () => boolean,
+  giveBackHeld: () => Promise<void>,
+): Promise<void> {
+  const { answerMs, closeMs, giveBackMs } = lifelineLimits;
+  await sleep(answerMs, undefined, { ref: false });
+  if (!isStopped() && table.isClosing) await sleep(closeMs - answerMs, undefined, { ref: false });
+  if (isStopped()) return;
+  isEnding = true;
+  const failed = (): void => undefined;
+  await Promise.race([giveBackHeld().catch(failed), sleep(giveBackMs)]);
+  process.kill(process.pid, 'SIGKILL');
+}
+
+async function giveBack(port: StreamPort, table: HeldTable, data: HeartbeatThreadData): Promise<void> {
+  const { stream, group, consumer, minIdleMs } = data;
+  const ids = table.snapshot().map(({ id }) => id);
+  for (let from = 0; from < ids.length; from += maxHeartbeatIds) {
+    const chunk = ids.slice(from, from + maxHeartbeatIds);
+    await port.run(release, { stream, group, consumer, idleMs: minIdleMs, ids: chunk });
+  }
 }
 
 async function beat(port: StreamPort, table: HeldTable, data: HeartbeatThreadData): Promise<readonly LostEntry[]> {

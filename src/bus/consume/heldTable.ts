@@ -2,6 +2,7 @@ import { entryIdOf, entryIdParts } from '../ids';
 import type { EntryId } from '../ids';
 
 const headerWords = 2;
+const closingWord = 1;
 const empty = 0;
 const writing = 1;
 const held = 2;
@@ -24,7 +25,10 @@ export interface HeldSlot {
  * has held: the reader takes an id only when the state was the same before and after, and marks it only while it still is.
  */
 export class HeldTable {
-  /** Word 0 counts beats begun and ended, so that it is odd while one is under way; after the header a state for each slot. */
+  /**
+   * Word 0 counts beats begun and ended, so that it is odd while one is under way; word 1 tells that the owner is closing; after the
+   * header a state for each slot.
+   */
   private readonly words: Int32Array;
   private readonly halves: BigUint64Array;
   private readonly free: number[] = [];
@@ -75,6 +79,16 @@ export class HeldTable {
   /** When the last beat that succeeded began, milliseconds since the epoch; 0 before the first. */
   get lastBeatMs(): number {
     return Number(Atomics.load(this.halves, 0));
+  }
+
+  /** Owner's side: from now on it settles what is held by itself, or dies trying. */
+  markClosing(): void {
+    Atomics.store(this.words, closingWord, 1);
+  }
+
+  /** Thread's side: whether the owner has begun to close. */
+  get isClosing(): boolean {
+    return Atomics.load(this.words, closingWord) === 1;
   }
 
   /** Thread's side. */

@@ -23,6 +23,8 @@ export interface Ownership {
   isConfirmed(delivery: Delivery): boolean;
   /** Resolves when no beat is under way that began before this call: after it, no beat touches an entry that is not held any more. */
   settled(): Promise<void>;
+  /** The consumer has begun to close and will settle what is held. */
+  closing(): void;
   stop(): Promise<void>;
 }
 
@@ -58,6 +60,10 @@ export class TimerOwnership implements Ownership {
 
   settled(): Promise<void> {
     return this.beating ?? Promise.resolve();
+  }
+
+  closing(): void {
+    // Nobody else looks after what this thread holds.
   }
 
   async stop(): Promise<void> {

@@ -4,6 +4,7 @@ import type { Delivery } from './delivery';
 import { heartbeatThreadFile } from './heartbeatThread';
 import type { HeartbeatConnection, HeartbeatMessage, HeartbeatThreadData } from './heartbeatThread';
 import type { HeldTable } from './heldTable';
+import type { Lifeline } from './lifeline';
 import { TimerOwnership } from './ownership';
 import type { Ownership, OwnershipOptions } from './ownership';
 
@@ -18,10 +19,11 @@ export class ThreadOwnership implements Ownership {
     private readonly options: OwnershipOptions,
     private readonly table: HeldTable,
     private readonly connection: HeartbeatConnection,
+    private readonly lifeline: Lifeline | undefined,
   ) {}
 
   start(): Promise<void> {
-    const { stream, group, consumer, heartbeatMs } = this.options;
+    const { stream, group, consumer, heartbeatMs, minIdleMs } = this.options;
     const data: HeartbeatThreadData = {
       kind: 'redis-streams-heartbeat',
       connection: this.connection,
@@ -31,6 +33,8 @@ export class ThreadOwnership implements Ownership {
       heartbeatMs,
       buffer: this.table.buffer,
       capacity: this.table.capacity,
+      minIdleMs,
+      ...(this.lifeline ? { lifeline: this.lifeline } : {}),
     };
     return new Promise((resolve, reject) => {
       const worker = startThread(data);
@@ -70,6 +74,10 @@ export class ThreadOwnership implements Ownership {
       };
       this.waiters.push(check);
     });
+  }
+
+  closing(): void {
+    this.table.markClosing();
   }
 
   async stop(): Promise<void> {
