@@ -1,6 +1,5 @@
 /** The consumer when links break, groups vanish, memory is full and servers die: nothing lost, nothing doubled that need not be. */
 import assert from 'node:assert/strict';
-import { allScripts } from '../../src/bus';
 import type { Consumer, ConsumerOptions } from '../../src/bus';
 import { eventually } from '../support/eventually';
 import { startFaultProxy } from '../support/faultProxy';
@@ -9,6 +8,7 @@ import { startSentinel } from '../support/redisTopology';
 import { uniqueKey } from '../support/uniqueKey';
 import { addNumbered, collect, gate, group, pendingRows, quickOptions, startBusWorld } from './support/busWorld';
 import type { BusWorld } from './support/busWorld';
+import { isScriptCall } from './support/scriptCalls';
 
 interface Runs {
   readonly consumer: Consumer;
@@ -113,7 +113,7 @@ describe('a consumer behind a link that breaks', () => {
       const stream = uniqueKey();
       const { consumer } = await consume(stream, { retry: { maxDeliveries: 1 } });
       const dead = collect(consumer, 'dead-lettered');
-      const hit = proxy.next(isScript('deadLetter'), fault);
+      const hit = proxy.next(isScriptCall('deadLetter'), fault);
       const id = await world.redis.xadd(stream, '*', 'n', '0', 'fail', 'always');
       await hit.fired;
       await eventually(() => dead.length === 1);
@@ -131,7 +131,7 @@ describe('a consumer behind a link that breaks', () => {
     for (const fault of ['cut-before-forwarding', 'swallow-reply'] as const) {
       const stream = uniqueKey();
       const { counts } = await consume(stream);
-      const hit = proxy.next(isScript('retryLater'), fault);
+      const hit = proxy.next(isScriptCall('retryLater'), fault);
       await world.redis.xadd(stream, '*', 'n', '0', 'fail', '1');
       await hit.fired;
       await eventually(() => counts.get('0')?.length === 2);
@@ -176,9 +176,9 @@ describe('a consumer behind a link that breaks', () => {
       retry: { maxDeliveries: 3, backoff: () => 10 },
     });
     const dead = collect(consumer, 'dead-lettered');
-    let isOver = false;
+    const over = new AbortController();
     const breaking = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         proxy.cutAll(Math.random() < 0.5 ? 'end' : 'reset');
         await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 150));
       }
@@ -191,7 +191,7 @@ describe('a consumer behind a link that breaks', () => {
       await pipeline.exec();
       await new Promise((resolve) => setTimeout(resolve, 40));
     }
-    isOver = true;
+    over.abort();
     await breaking;
     await eventually(async () => counts.size === total && (await pendingRows(world.redis, stream)).length === 0, {
       timeoutMs: 40_000,
@@ -369,14 +369,4 @@ describe('a consumer of a server that dies', () => {
 /** Reads that were sent after the consumer found out where it stands; the first ones on a connection may answer nothing. */
 function isReadWithReply(words: readonly Buffer[]): boolean {
   return String(words[0]).toUpperCase() === 'XREADGROUP';
-}
-
-/** A script call, by text or by hash. */
-function isScript(name: string): (words: readonly Buffer[]) => boolean {
-  return ([command, what]) => {
-    const script = allScripts.find((candidate) => candidate.name === name);
-    const word = String(command).toUpperCase();
-    if (word === 'EVALSHA') return String(what) === script?.sha1;
-    return word === 'EVAL' && String(what) === script?.text;
-  };
 }

@@ -44,6 +44,8 @@ const lookBack = 200;
 /** Moves entries to the dead letters, many in one script. A move that fails is tried again; the entry stays pending meanwhile. */
 export class DeadLetterMoves {
   private readonly batch: Batch<DeadLetterMove>;
+  /** Moves of a batch that were settled before a later one of it failed and had it sent again. */
+  private readonly settled = new WeakSet<DeadLetterMove>();
 
   constructor(private readonly options: DeadLetterMovesOptions) {
     this.batch = new Batch<DeadLetterMove>({
@@ -71,7 +73,8 @@ export class DeadLetterMoves {
     return this.batch.stop();
   }
 
-  private async send(moves: readonly DeadLetterMove[], isRepeated: boolean): Promise<void> {
+  private async send(batch: readonly DeadLetterMove[], isRepeated: boolean): Promise<void> {
+    const moves = isRepeated ? batch.filter((move) => !this.settled.has(move)) : batch;
     const { port, stream, target, group, consumer } = this.options;
     const reply = await port.run(deadLetter, {
       source: stream,
@@ -93,6 +96,7 @@ export class DeadLetterMoves {
     for (const [index, move] of moves.entries()) {
       const result = reply.results[index];
       if (result) await this.settle(move, result, isRepeated);
+      this.settled.add(move);
     }
   }
 
