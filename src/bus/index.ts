@@ -22,6 +22,7 @@ export * from './deadLetters';
 export { connectRedis, type RedisPortOptions } from './redis/connect';
 export type { Traffic } from './redis/link';
 export type { RedisPort } from './redis/redisPort';
+export type { Transaction, TransactionCall } from './redis/transaction';
 export { slotOf } from './redis/slots';
 export { parseRedisUrl, redactRedisUrl, type NodeAddress, type RedisUrl } from './redis/url';
 export { allScripts } from './scripts';

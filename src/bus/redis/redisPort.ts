@@ -33,6 +33,7 @@ import { ReplyReader } from './replies';
 import { slotOf } from './slots';
 import type { Route } from './route';
 import { findTombstones } from './tombstones';
+import { Transaction } from './transaction';
 
 /** StreamPort and KeyspacePort over a route to real servers. Made by `connectRedis`. */
 export class RedisPort implements StreamPort, KeyspacePort {
@@ -223,6 +224,11 @@ export class RedisPort implements StreamPort, KeyspacePort {
       reader.close();
       throw error;
     }
+  }
+
+  /** Opens a connection of its own to the node that serves the key, for MULTI and EXEC where scripts are refused. Close it. */
+  async openTransaction(key: StreamKey): Promise<Transaction> {
+    return new Transaction(await this.route.openLink(key, { signal: new AbortController().signal, wantsId: false }));
   }
 
   async close(): Promise<void> {
