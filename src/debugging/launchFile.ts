@@ -1,0 +1,47 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** What a worker may do to the group besides reading, acknowledging and giving back. */
+export interface WorkerGrant {
+  readonly createGroup: boolean;
+  readonly reclaim: boolean;
+  readonly deadLetter: boolean;
+}
+
+/** What a worker that is launched here is told; it reads the same in `src/worker/run/launchFile.ts`. */
+export interface WorkerLaunch {
+  /** With its secrets. */
+  readonly url: string;
+  readonly lifeline: { readonly port: number; readonly token: string };
+  readonly stream: string;
+  readonly group: string;
+  readonly consumer: string;
+  readonly grant: WorkerGrant;
+  /** Absolute path; the sample's handler when left out. */
+  readonly handler?: string;
+  readonly maxMessages?: number;
+  /** A link to the stream's panel; an entry id at its end leads to the entry. */
+  readonly entryLink?: string;
+}
+
+/** A launch file on disk. */
+export interface LaunchFileOnDisk {
+  readonly path: string;
+  /** Deletes it and its folder, whether or not the worker did. */
+  remove(): void;
+}
+
+/** Writes a launch file that only this user can read, in a fresh folder outside of every workspace. */
+export function writeLaunchFile(launch: WorkerLaunch): LaunchFileOnDisk {
+  const folder = mkdtempSync(path.join(tmpdir(), 'redis-streams-'));
+  const file = path.join(folder, 'launch.json');
+  chmodSync(folder, 0o700);
+  writeFileSync(file, JSON.stringify({ version: 1, ...launch }), { mode: 0o600, flag: 'wx' });
+  return {
+    path: file,
+    remove: () => {
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
