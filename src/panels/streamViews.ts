@@ -76,33 +76,17 @@ export function detailView(key: StreamKey, facts: EntryFacts, l10n: Localizer): 
 }
 
 /**
- * What a whole payload is when copied: one JSON object when its fields are text with names of their own, else redis-cli's field
- * list, which keeps every byte, the order and repeated names.
+ * A whole payload for the clipboard: JSON pairs of name and value, so that order and repeated names survive; a byte that is no text
+ * is the escape of the lone surrogate that stands for it. The tree copies the same.
  */
 export function payloadText({ fields }: Entry): string {
-  const pairs = pairsOf(fields);
-  const names = new Set(pairs.map(({ name }) => name));
-  const isPlain = names.size === pairs.length && pairs.every(({ isText }) => isText);
-  if (!isPlain) return entryReplyFields(fields);
-  const members = pairs.map(({ name, value }) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`);
-  return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n}`;
+  const texts = fields.map((bytes) => bytesToText(bytes));
+  const pairs: (readonly string[])[] = [];
+  for (let index = 0; index + 1 < texts.length; index += 2) pairs.push(texts.slice(index, index + 2));
+  return JSON.stringify(pairs, undefined, 2);
 }
 
 const empty = Buffer.alloc(0);
-
-function entryReplyFields(fields: readonly Uint8Array[]): string {
-  return entryReply('', fields, Number.MAX_SAFE_INTEGER).text.split('\n').slice(1).join('\n');
-}
-
-function pairsOf(fields: readonly Uint8Array[]): readonly { name: string; value: string; isText: boolean }[] {
-  const pairs: { name: string; value: string; isText: boolean }[] = [];
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const name = bytesToText(fields[index] ?? empty);
-    const value = bytesToText(fields[index + 1] ?? empty);
-    pairs.push({ name, value, isText: !/[\ud800-\udfff]/u.test(name + value) });
-  }
-  return pairs;
-}
 
 function deadLetterView(letter: DeadLetterFacts, { id }: EntryFacts, l10n: Localizer): DeadLetterView {
   const { diedId, stream, group, consumer, errorType, errorMessage, deliveries, atMs, replays } = letter;
