@@ -1,19 +1,15 @@
 import type { Clock } from '../base/clock';
 import type { Disposable } from '../base/disposables';
-import { formatDuration } from '../base/duration';
-import type { Localizer } from '../base/localize';
 import type { LiveConnection } from '../connections/liveConnection';
+import type { Environment } from '../connections/profiles';
 
 /** What automatic refresh needs to know and do. */
 export interface AutomaticRefreshDeps {
   readonly clock: Clock;
-  readonly l10n: Localizer;
   readonly list: () => readonly LiveConnection[];
-  /** Seconds between refreshes; 0 is off. */
-  readonly seconds: () => { readonly others: number; readonly production: number };
+  /** Seconds between the refreshes of a connection in this environment; 0 is off. */
+  readonly seconds: (environment: Environment) => number;
   readonly refresh: (connection: LiveConnection) => void;
-  /** Shows the interval, or nothing when nothing is refreshed. */
-  readonly describe: (text: string | undefined) => void;
 }
 
 /** Refreshes connected connections while the view is visible and the window has the focus, and never otherwise. */
@@ -46,7 +42,6 @@ export class AutomaticRefresh implements Disposable {
     this.cancel?.();
     this.cancel = undefined;
     if (this.isDisposed) return;
-    this.deps.describe(this.description());
     if (!this.isVisible || !this.isFocused) return;
     const waits = this.connected().flatMap((connection) => this.waitMs(connection) ?? []);
     if (waits.length === 0) return;
@@ -74,8 +69,7 @@ export class AutomaticRefresh implements Disposable {
   }
 
   private intervalMs({ profile }: LiveConnection): number {
-    const { others, production } = this.deps.seconds();
-    return 1000 * (profile.environment === 'production' ? production : others);
+    return 1000 * this.deps.seconds(profile.environment);
   }
 
   /** How long until this connection is due; undefined when it is off. */
@@ -86,18 +80,5 @@ export class AutomaticRefresh implements Disposable {
     const last = this.lastMs.get(connection);
     if (last === undefined) this.lastMs.set(connection, now);
     return Math.max(0, (last ?? now) + interval - now);
-  }
-
-  private description(): string | undefined {
-    const { l10n } = this.deps;
-    const connected = this.connected();
-    if (connected.length === 0) return undefined;
-    const intervals = [...new Set(connected.map((connection) => this.intervalMs(connection)))].sort((a, b) => a - b);
-    const running = intervals.filter((interval) => interval > 0);
-    const [shortest] = running;
-    if (shortest === undefined) return l10n.t('automatic refresh off');
-    return intervals.includes(0)
-      ? l10n.t('every {0}, production off', formatDuration(shortest))
-      : l10n.t('every {0}', formatDuration(shortest));
   }
 }

@@ -1,3 +1,4 @@
+import { formatDuration } from '../base/duration';
 import { displayText } from '../base/byteText';
 import type { LiveConnection } from '../connections/liveConnection';
 import { shownUrl } from '../connections/settingProfiles';
@@ -8,6 +9,7 @@ import type { TreeContext } from './treeContext';
 /** Of a connection. */
 export function connectionTooltip(
   { profile, state, isReadOnly }: LiveConnection,
+  refreshSeconds: number,
   words: Pick<TreeContext, 'l10n' | 'locale'>,
 ): string {
   const { l10n } = words;
@@ -26,5 +28,12 @@ export function connectionTooltip(
     );
   }
   if (isReadOnly) tooltip.sentence(l10n.t('Read-only: nothing that you do here changes this server.'));
-  return tooltip.toString();
+  const refresh = formatDuration(1000 * refreshSeconds);
+  return tooltip
+    .sentence(
+      refreshSeconds > 0
+        ? l10n.t('Read again every {0} while the explorer is visible and the window has the focus.', refresh)
+        : l10n.t('Automatic refresh is off for this connection.'),
+    )
+    .toString();
 }

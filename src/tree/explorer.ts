@@ -9,6 +9,7 @@ import { Disposables } from '../base/disposables';
 import type { Disposable } from '../base/disposables';
 import type { ConnectionRegistry } from '../connections/connectionRegistry';
 import type { LiveConnection } from '../connections/liveConnection';
+import type { Environment } from '../connections/profiles';
 import { readSetting } from '../manifest/settings';
 import type { SettingKey } from '../manifest/settings';
 import type { ViewId } from '../manifest/views';
@@ -50,6 +51,7 @@ export class Explorer implements Disposable {
             pageSize: readSetting(getSetting, 'redisStreams.pageSize'),
             keySeparator: readSetting(getSetting, 'redisStreams.keySeparator'),
             scanMatch: readSetting(getSetting, 'redisStreams.scan.match'),
+            refreshSeconds: (environment) => this.refreshSeconds(environment),
           }),
         },
       }),
@@ -126,22 +128,23 @@ export class Explorer implements Disposable {
   }
 
   private createRefreshing(): AutomaticRefresh {
-    const { connections, clock, getSetting } = this.deps;
+    const { connections, clock } = this.deps;
     return new AutomaticRefresh({
       clock,
-      l10n: vscode.l10n,
       list: () => connections.list(),
-      seconds: () => ({
-        others: readSetting(getSetting, 'redisStreams.autoRefreshSeconds'),
-        production: readSetting(getSetting, 'redisStreams.autoRefreshProductionSeconds'),
-      }),
+      seconds: (environment) => this.refreshSeconds(environment),
       refresh: (connection) => {
         this.model.refreshAutomatically(connection);
       },
-      describe: (text) => {
-        if (this.view.description !== text) this.view.description = text ?? '';
-      },
     });
+  }
+
+  private refreshSeconds(environment: Environment): number {
+    const isProduction = environment === 'production';
+    return readSetting(
+      this.deps.getSetting,
+      isProduction ? 'redisStreams.autoRefreshProductionSeconds' : 'redisStreams.autoRefreshSeconds',
+    );
   }
 
   private setVisible(visible: boolean): void {

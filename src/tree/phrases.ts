@@ -111,6 +111,11 @@ export function connectionText(
   }
 }
 
+/** `every 5 s` for a connection that is refreshed by itself. */
+export function refreshText(seconds: number, { l10n }: Words): string | undefined {
+  return seconds > 0 ? l10n.t('every {0}', formatDuration(1000 * seconds)) : undefined;
+}
+
 /** `7.0.15` for Redis itself, `valkey 8.1.1` for others. */
 export function serverText(kind: string, version: string): string {
   return kind === 'redis' ? version : joinWords(kind, version);

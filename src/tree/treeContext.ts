@@ -1,11 +1,14 @@
 import type { Clock } from '../base/clock';
 import type { Localizer } from '../base/localize';
+import type { Environment } from '../connections/profiles';
 
 /** How the tree reads and sorts, as the settings say now. */
 export interface TreeSettings {
   readonly pageSize: number;
   readonly keySeparator: string;
   readonly scanMatch: string;
+  /** Seconds between automatic refreshes in an environment; 0 is off. */
+  readonly refreshSeconds: (environment: Environment) => number;
 }
 
 /** What every node shares. */

@@ -156,6 +156,7 @@ describe('Seeing a Redis in VS Code', () => {
   it('keeps expansion and selection over a refresh, and shows the new figures', async () => {
     const pending = ['shop', 'orders', 'billing', 'worker-1', ids[2] ?? ''];
     await tree().select(['shop', 'orders', 'billing', 'worker-1']);
+    await tree().expand(['shop', 'orders', 'billing', 'worker-1']);
     await client.xadd('orders', '*', 'n', '5');
     await tree().pressTitleAction('Refresh');
     await eventually(async () => {
@@ -194,7 +195,6 @@ describe('Seeing a Redis in VS Code', () => {
 
   it('offers in each context menu only what fits the row', async () => {
     const itemsOf = async (...path: string[]): Promise<string[]> => {
-      await tree().select(path);
       const menu = await tree().contextMenu(path);
       const items = await menu.items();
       await menu.close();

@@ -89,7 +89,7 @@ export async function openTree(
       return port;
     },
   });
-  const settings = { pageSize: 100, keySeparator: ':', scanMatch: '*', ...options.settings };
+  const settings = { pageSize: 100, keySeparator: ':', scanMatch: '*', refreshSeconds: () => 0, ...options.settings };
   const model = new TreeModel({
     connections,
     readsOf: (connection) => createInspectReads(connection, englishLocalizer),

@@ -4,7 +4,7 @@ import type { LiveConnection } from '../../connections/liveConnection';
 import { environmentColor } from '../../connections/profiles';
 import type { ConnectionProfile } from '../../connections/profiles';
 import type { StreamFacts } from '../facts';
-import { connectionText, count, joinFacts } from '../phrases';
+import { connectionText, count, joinFacts, refreshText } from '../phrases';
 import type { ListedStreams, TreeReads } from '../reads';
 import type { Row } from '../row';
 import { BranchNode, childId, ChildPool } from '../treeNode';
@@ -73,6 +73,7 @@ export class ConnectionNode extends BranchNode implements Paged, StreamOwner {
     const facts = { environment: profile.environment, isReadOnly, nowMs: this.context.clock.now() };
     const description = joinFacts(
       connectionText(state, facts, this.context),
+      state.kind === 'connected' ? refreshText(this.refreshSeconds(), this.context) : undefined,
       this.pattern === undefined ? undefined : l10n.t('filter {0}', displayText(this.pattern)),
     );
     return {
@@ -82,7 +83,7 @@ export class ConnectionNode extends BranchNode implements Paged, StreamOwner {
       description,
       icon: { id: 'server-environment', color: environmentColor(profile.environment) },
       children: 'collapsed',
-      tooltip: connectionTooltip(this.connection, this.context),
+      tooltip: connectionTooltip(this.connection, this.refreshSeconds(), this.context),
       accessibilityLabel: l10n.t('Connection {0}, {1}', label, description),
     };
   }
@@ -124,6 +125,10 @@ export class ConnectionNode extends BranchNode implements Paged, StreamOwner {
   protected failed(error: unknown, hasOldChildren: boolean): TreeNode {
     const failure = describeReadFailure(error, this.context.l10n.t('streams'), this.profile, this.context.l10n);
     return new ErrorNode(this, failure, hasOldChildren, this.context);
+  }
+
+  private refreshSeconds(): number {
+    return this.context.settings().refreshSeconds(this.profile.environment);
   }
 
   private match(): string {
