@@ -91,9 +91,7 @@ export class CommandTable {
     const spec = this.byWrittenName.get(written) ?? this.commands.get(written.toLowerCase());
     if (!spec) return replyError(`unknown command '${printable(args.visibleText(0))}': ${where}`);
     if (spec.subcommands.size === 0 || args.count < 2) return spec;
-    const subcommand = spec.subcommands.get(args.visibleText(1).toLowerCase());
-    if (subcommand) return subcommand;
-    return spec.run ? spec : this.missingSubcommand(spec, args);
+    return spec.subcommands.get(args.visibleText(1).toLowerCase()) ?? this.missingSubcommand(spec, args);
   }
 
   /** The error for a subcommand that is not there. */

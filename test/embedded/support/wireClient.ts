@@ -60,6 +60,7 @@ export class WireClient {
   nextReply(): Promise<Wire> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ resolve, reject });
+      this.deliver();
     });
   }
 
