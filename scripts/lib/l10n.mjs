@@ -47,7 +47,11 @@ function visit(node, tree, callee, texts, problems) {
   if (ts.isCallExpression(node) && callee.test(node.expression.getText(tree))) {
     take(node.arguments[0], node, tree, texts, problems);
   }
-  if (ts.isCallExpression(node) && node.expression.getText(tree) === 'formatCount') {
+  if (
+    tree.fileName.startsWith('webview/') &&
+    ts.isCallExpression(node) &&
+    node.expression.getText(tree) === 'formatCount'
+  ) {
     for (const text of node.arguments.slice(1, 3)) take(text, node, tree, texts, problems);
   }
   ts.forEachChild(node, (child) => visit(child, tree, callee, texts, problems));
