@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { inspect } from 'node:util';
 import { BusError } from '../../src/bus/errors';
 import type { BusErrorReason } from '../../src/bus/errors';
@@ -19,6 +22,7 @@ import { startFaultProxy } from '../support/faultProxy';
 import type { FaultProxy } from '../support/faultProxy';
 import { startRedis } from '../support/redisServer';
 import type { RedisServer } from '../support/redisServer';
+import { makeTlsCertificates } from '../support/tlsCertificates';
 
 const secret = 'S3cret-and-%-stränge';
 const key = streamKey('faults');
@@ -139,6 +143,19 @@ describe('a connection that cannot be made', function () {
     assert.equal(await port.length(key), 0);
     await port.close();
     await encrypted.stop();
+  });
+
+  it('because the server hangs after the TLS handshake, or our own certificate cannot be used', async () => {
+    const dir = await mkdtemp(path.join(tmpdir(), 'tls-'));
+    const { client } = makeTlsCertificates(dir);
+    const key = await readFile(path.join(dir, 'server.key'), 'utf8');
+    const cert = await readFile(path.join(dir, 'server.crt'), 'utf8');
+    const silent = await listening(createTlsServer({ key, cert }));
+    const url = `rediss://127.0.0.1:${silent.port}`;
+    await refused('timeout', { url, tls: { ca: client.ca }, connectTimeoutMs: 500 });
+    await refused('tls', { url, tls: { key: 'no key', cert: 'no certificate' } });
+    await silent.stop();
+    await rm(dir, { recursive: true });
   });
 
   it('is given up when it is closed meanwhile', async () => {

@@ -49,6 +49,9 @@ export class Link {
   private readonly lostListeners: ((error: BusError) => void)[] = [];
   private isClosedByUs = false;
   private isTimedOut = false;
+  /** True from TCP, and TLS where it is used, being up. */
+  private isConnected = false;
+  private hangsInTls = false;
   private failure: Error | undefined;
   private firstByte: number | undefined;
   private isCorked = false;
@@ -74,9 +77,10 @@ export class Link {
     });
     this.client.on('error', (error: Error) => {
       this.failure ??= error;
-      this.client.stream.destroy();
+      destroy(this.client);
     });
     this.client.on('connect', () => {
+      this.isConnected = true;
       this.client.stream.prependOnceListener('data', (bytes: Buffer) => {
         this.firstByte = bytes[0];
       });
@@ -95,6 +99,7 @@ export class Link {
     };
     const timer = setTimeout(() => {
       link.isTimedOut = true;
+      link.hangsInTls = options.tls !== undefined && !link.isConnected && hasTcp(link.client);
       link.client.disconnect();
       destroy(link.client);
     }, options.connectTimeoutMs);
@@ -183,13 +188,7 @@ export class Link {
     const { peer } = this;
     const { tls, connectTimeoutMs } = this.options;
     const cannot = `Cannot connect to ${peer}:`;
-    if (
-      this.isTimedOut &&
-      tls !== undefined &&
-      !this.client.stream.connecting &&
-      this.client.status === 'end' &&
-      this.firstByte === undefined
-    )
+    if (this.isTimedOut && this.hangsInTls)
       return new BusError(
         'tls',
         `${cannot} it takes connections but did not answer the TLS handshake within ${connectTimeoutMs} ms. Check that this port speaks TLS.`,
@@ -244,4 +243,9 @@ function isProtocolFailure(error: Error | undefined): boolean {
 /** Ends the socket now instead of after a farewell; there is none yet while connecting has just begun. */
 function destroy(client: { readonly stream?: { destroy(): unknown } }): void {
   client.stream?.destroy();
+}
+
+/** Tells whether the TCP connection is up; the stream is there only from the tick after connecting began. */
+function hasTcp(client: { readonly stream?: { readonly connecting: boolean } }): boolean {
+  return client.stream?.connecting === false;
 }
