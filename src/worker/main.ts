@@ -3,7 +3,6 @@
  */
 import { parseArgs } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
-import { ConfigError } from '../bus';
 import { runWorker } from './run/runWorker';
 import { readRunOptions } from './run/runOptions';
 import { runSample } from './sample/runSample';
@@ -64,7 +63,6 @@ async function main(args: readonly string[]): Promise<number> {
 function isUsageError(error: unknown): boolean {
   return (
     error instanceof UsageError ||
-    ConfigError.is(error) ||
     (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
   );
 }

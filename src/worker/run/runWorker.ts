@@ -5,7 +5,7 @@
  * It knows nothing of VS Code: an editor that launches it is a launch file and a lifeline. Its tests are in `test/worker/run*.test.ts`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BusError, createBus } from '../../bus';
+import { BusError, ConfigError, createBus } from '../../bus';
 import type { Consumer, ConsumerOptions, Handler, HandlerContext, HandlerLog, Message } from '../../bus';
 import { handle } from '../sampleHandler';
 import { exitCodes } from './exitCodes';
@@ -70,7 +70,8 @@ class WorkerRun {
     try {
       exitCode = await this.run();
     } catch (error) {
-      this.log.error(`Failed: ${thrownText(error)}`);
+      if (ConfigError.is(error)) exitCode = exitCodes.usage;
+      this.log.error(ConfigError.is(error) ? error.message : `Failed: ${thrownText(error)}`);
     }
     this.lifeline?.send({ type: 'bye', exitCode });
     await this.lifeline?.close();
@@ -82,9 +83,13 @@ class WorkerRun {
     if (options.lifeline && !(await this.connectLifeline(options.lifeline))) return exitCodes.lifelineLost;
     const bus = createBus({ redis: { url: options.url, clientName: 'redis-streams-worker' } });
     const consumer = bus.consume(
-      options.stream,
+      { exact: options.stream },
       this.consumerOptions(() => consumer),
-      (message, context) => this.handler(message, context),
+      (message, context) => {
+        // Taken out first, so that stack traces show the handler's own name.
+        const { handler } = this;
+        return handler(message, context);
+      },
     );
     reportEvents(consumer, {
       log,

@@ -19,10 +19,10 @@ const running = new Set<WorkerProcess>();
 /** Starts the built worker as users do. It does not outlive the tests of its file (`endWorkers`). */
 export function startWorker(
   args: readonly string[],
-  options: { readonly env?: NodeJS.ProcessEnv } = {},
+  options: { readonly env?: NodeJS.ProcessEnv; readonly nodeArgs?: readonly string[] } = {},
 ): WorkerProcess {
   if (!existsSync(workerFile)) throw new Error('dist/worker.js is missing: run "npm run build" first');
-  const child = spawn(process.execPath, [workerFile, ...args], {
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), workerFile, ...args], {
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
