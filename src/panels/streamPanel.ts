@@ -25,6 +25,8 @@ export interface StreamPanelDeps {
   readonly readerOf: ReaderOf;
   /** The folder of the built pages. */
   readonly bundles: vscode.Uri;
+  /** The folder of the icons. */
+  readonly media: vscode.Uri;
   /** True for a panel that VS Code brought back: it reads by itself only where that asks nothing new of anybody. */
   readonly isRestored: boolean;
   readonly selectedId: string | null;
@@ -64,8 +66,8 @@ export class StreamPanel implements Disposable {
     );
     this.follow();
     this.holdWhileVisible();
-    const icon = vscode.Uri.joinPath(deps.bundles, '..', '..', 'media', 'activity.svg');
-    panel.iconPath = icon;
+    const iconOf = (theme: string): vscode.Uri => vscode.Uri.joinPath(deps.media, `stream-${theme}.svg`);
+    panel.iconPath = { light: iconOf('light'), dark: iconOf('dark') };
     panel.webview.html = this.html();
   }
 

@@ -99,6 +99,7 @@ export class StreamPanels implements Disposable {
       connections: this.deps.connections,
       readerOf: this.deps.readerOf,
       bundles: this.bundles,
+      media: vscode.Uri.joinPath(this.deps.extensionUri, 'media'),
       warn: this.deps.warn,
       open: (stream, id) => {
         this.open(place.connectionId, stream, id === undefined ? {} : { select: id });
