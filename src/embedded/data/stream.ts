@@ -72,11 +72,15 @@ export class Stream {
     let payload = 0;
     for (let i = firstField; i < args.count; i++) payload += args.end(i) - args.start(i);
     let node = this.nodes.length > this.head ? this.nodes[this.nodes.length - 1] : undefined;
-    if (node?.isFull(payload)) node = undefined;
+    const previous = node;
+    if (node?.isFull(payload)) {
+      node.seal();
+      node = undefined;
+    }
     const size = header.length + sourceEnd - source;
     const slab = this.slabFor(size, node);
     if (!node) {
-      node = new StreamNode(slab, this.slabUsed, args, firstField);
+      node = new StreamNode(slab, this.slabUsed, args, firstField, previous);
       this.nodes.push(node);
     }
     for (let i = 0; i < header.length; i++) slab[this.slabUsed + i] = header.charCodeAt(i);

@@ -22,9 +22,9 @@ export interface FieldBytes {
  * written, so that a reply may refer to them. A deleted entry stays as a tombstone until its whole node goes.
  */
 export class StreamNode {
-  readonly ms: Int[] = [];
-  readonly seq: Int[] = [];
-  private readonly ends: number[] = [];
+  private ms: Int[] = [];
+  private seq: Int[] = [];
+  private ends: number[] = [];
   private tombstones: Uint8Array | undefined;
   /** How many entries are not deleted. */
   live = 0;
@@ -36,15 +36,18 @@ export class StreamNode {
     private begin: number,
     args: Args,
     firstField: number,
+    previous: StreamNode | undefined,
   ) {
+    const shared = previous?.hasMasterFields(args, firstField, (args.count - firstField) / 2);
     const fields: Buffer[] = [];
     let size = emptyListpackSize + 2 + 2 + 2;
     for (let i = firstField; i < args.count; i += 2) {
-      fields.push(args.bytes(i));
+      if (shared !== true) fields.push(args.bytes(i));
       size += stringElementSize(args.buffer, args.start(i), args.end(i));
     }
-    this.masterFields = fields;
-    this.listpackBytes = size + integerElementSize(fields.length);
+    // Neighbours mostly have the same fields: one copy of their names serves them all.
+    this.masterFields = shared === true && previous ? previous.masterFields : fields;
+    this.listpackBytes = size + integerElementSize(this.masterFields.length);
   }
 
   /** How many entries there are, tombstones included. */
@@ -69,6 +72,13 @@ export class StreamNode {
     this.seq.push(id.seq);
     this.ends.push(newEnd);
     this.live += 1;
+  }
+
+  /** Gives back the room that the lists keep for growing; no entry is added any more. */
+  seal(): void {
+    this.ms = this.ms.slice();
+    this.seq = this.seq.slice();
+    this.ends = this.ends.slice();
   }
 
   /** Moves the bytes to another place, where more can follow. */

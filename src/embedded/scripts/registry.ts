@@ -1,5 +1,6 @@
 import { allScripts } from '../../bus/scripts';
 import { deadLetterTwin, replayToGroupTwin, replayTwin } from './deadLetterTwins';
+import { removeGroupTwin } from './groupTwins';
 import {
   claimDueTwin,
   guardedAcknowledgeTwin,
@@ -29,6 +30,7 @@ const twins: Readonly<Record<string, Twin>> = {
   reclaim: reclaimTwin,
   recoverOwn: recoverOwnTwin,
   release: releaseTwin,
+  removeGroup: removeGroupTwin,
   replay: replayTwin,
   replayToGroup: replayToGroupTwin,
   retryLater: retryLaterTwin,
