@@ -377,4 +377,21 @@ describe('a consumer', () => {
     await eventually(() => runs > 5);
     assert.equal(await world.redis.exists(`${stream}:dlq`), 0);
   });
+
+  it('deletes what it acknowledged when told to, once no other group needs it', async () => {
+    const stream = uniqueKey();
+    const bus = world.bus();
+    const consumer = bus.consume(stream, quickOptions({ acknowledged: 'delete' }), () => undefined);
+    const acknowledged = collect(consumer, 'acknowledged');
+    const elsewhere = collect(consumer, 'settled-elsewhere');
+    await consumer.start();
+    await world.redis.xgroup('CREATE', stream, 'slow', '0');
+    await addNumbered(world.redis, stream, 2);
+    await eventually(() => acknowledged.flatMap((event) => event.ids).length === 2);
+    assert.equal(await world.redis.xlen(stream), 2, 'the other group has read none');
+    const slow = bus.consume(stream, { ...quickOptions({ acknowledged: 'delete' }), group: 'slow' }, () => undefined);
+    await slow.start();
+    await eventually(async () => (await world.redis.xlen(stream)) === 0);
+    assert.deepEqual(elsewhere, []);
+  });
 });

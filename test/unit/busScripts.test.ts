@@ -5,6 +5,7 @@ import { allScripts } from '../../src/bus/scripts';
 
 /** A changed text needs its twin in the embedded engine looked at before its hash is changed here. */
 const hashes: Record<(typeof allScripts)[number]['name'], string> = {
+  acknowledgeDelete: '1dec12bce942a2c2cdaa698c810bc38ad555bc8c',
   claimDue: '15515488151cd4a6831a97cd7006aa62235eed37',
   deadLetter: '058b25e9833753c45ea1bd7bae17c603df7baff5',
   deleteEntries: 'd8f20b61008a3055b017f68e9f631b9228c9001b',

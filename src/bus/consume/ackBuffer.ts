@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock';
 import type { EntryId, GroupName, StreamKey } from '../ids';
 import type { StreamPort } from '../port';
+import { acknowledgeDelete } from '../scripts/stream';
 import type { Backoff } from './backoff';
 import { Batch } from './batch';
 import type { Delivery } from './delivery';
@@ -15,6 +16,8 @@ export interface AckBufferOptions {
   readonly stream: StreamKey;
   readonly group: GroupName;
   readonly backoff: Backoff;
+  /** Whether to delete what no group needs any more. */
+  readonly deletes: boolean;
   /** These are settled. `elsewhere` counts those that were not pending any more. */
   acknowledged(deliveries: readonly Delivery[], elsewhere: number): void;
   /** Says whether they are to be tried again. */
@@ -34,7 +37,9 @@ export class AckBuffer {
       send: async (deliveries, attempt) => {
         const ids: EntryId[] = [];
         for (const { id } of deliveries) ids.push(id);
-        const count = await port.acknowledge(stream, group, ids);
+        const count = options.deletes
+          ? await acknowledgeAndDelete(port, stream, group, ids)
+          : await port.acknowledge(stream, group, ids);
         // A repeated XACK finds nothing of what an earlier one did whose reply was lost.
         options.acknowledged(deliveries, attempt === 1 ? ids.length - count : 0);
       },
@@ -57,4 +62,14 @@ export class AckBuffer {
   stop(): readonly Delivery[] {
     return this.batch.stop();
   }
+}
+
+async function acknowledgeAndDelete(
+  port: StreamPort,
+  stream: StreamKey,
+  group: GroupName,
+  ids: readonly EntryId[],
+): Promise<number> {
+  const { hasAckDelete } = await port.capabilities();
+  return (await port.run(acknowledgeDelete, { stream, group, ids, hasAckDelete })).acknowledged;
 }

@@ -78,6 +78,11 @@ export interface ConsumerOptions {
   readonly codec?: Codec;
   /** What to do with a type that no handler is named for: `dead-letter` (reason `unroutable`) or `acknowledge`. Default `dead-letter`. */
   readonly unroutable?: 'dead-letter' | 'acknowledge';
+  /**
+   * What becomes of an acknowledged entry: `keep` it, or `delete` it once every group has read and acknowledged it (XACKDEL where the
+   * server has it, else a script). Default `keep`: retention is no business of a consumer.
+   */
+  readonly acknowledged?: 'keep' | 'delete';
   /** Around every handler call, the first outermost. */
   readonly use?: readonly Middleware[];
   /** Where handlers write to. Default: nowhere. */
@@ -116,6 +121,7 @@ export interface ResolvedConsumerOptions {
   readonly orderBy: ((message: Message) => string | undefined) | undefined;
   readonly codec: Codec | undefined;
   readonly unroutable: 'dead-letter' | 'acknowledge';
+  readonly acknowledged: 'keep' | 'delete';
   readonly use: readonly Middleware[];
   readonly log: HandlerLog;
   readonly redact: Redact;
@@ -155,6 +161,7 @@ export function resolveConsumerOptions(stream: StreamKey, options: ConsumerOptio
     orderBy: callable,
     codec: withMethods('encode', 'decode'),
     unroutable: oneOf('dead-letter', 'acknowledge'),
+    acknowledged: oneOf('keep', 'delete'),
     use: middlewares,
     log: withMethods('info', 'warn', 'error'),
     redact: callable,
@@ -222,6 +229,7 @@ export function resolveConsumerOptions(stream: StreamKey, options: ConsumerOptio
     orderBy: options.orderBy,
     codec: options.codec,
     unroutable: options.unroutable ?? 'dead-letter',
+    acknowledged: options.acknowledged ?? 'keep',
     use: options.use ?? [],
     log: options.log ?? silentLog,
     redact: options.redact ?? redactUrlSecrets,

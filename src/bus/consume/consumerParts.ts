@@ -92,6 +92,7 @@ export class ConsumerParts {
       minIdleMs,
       deadLetters,
       redact: options.redact,
+      deletes: options.acknowledged === 'delete',
       settled: () => {
         this.loop.wake();
       },

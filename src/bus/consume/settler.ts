@@ -35,6 +35,8 @@ export interface SettlerOptions {
   /** Where dead letters go; undefined when there are none, and retries without end. */
   readonly deadLetters: StreamKey | undefined;
   readonly redact: Redact;
+  /** Whether an acknowledged entry is deleted once no group needs it. */
+  readonly deletes: boolean;
   /** Something was settled: there may be room to read more. */
   settled(): void;
   /** A retry was scheduled that may be due sooner than anything before. */
@@ -68,6 +70,7 @@ export class Settler {
       stream,
       group,
       backoff: linkBackoff,
+      deletes: options.deletes,
       acknowledged: (deliveries, elsewhere) => {
         this.acknowledged(deliveries, elsewhere);
       },

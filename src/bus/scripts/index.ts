@@ -4,13 +4,15 @@
  */
 import { deadLetter } from './deadLetter';
 import { guardedAcknowledge, guardedClaim, handOver, reapConsumer } from './pending';
+import { removeGroup } from './group';
 import { replay, replayToGroup } from './replay';
 import { heartbeat, release, retryLater } from './settle';
-import { deleteEntries, publishDeduplicated, safeTrim } from './stream';
+import { acknowledgeDelete, deleteEntries, publishDeduplicated, safeTrim } from './stream';
 import { claimDue, reclaim, recoverOwn } from './takeOver';
 
 /** All scripts, in no particular order. */
 export const allScripts = [
+  acknowledgeDelete,
   claimDue,
   deadLetter,
   deleteEntries,
@@ -23,6 +25,7 @@ export const allScripts = [
   reclaim,
   recoverOwn,
   release,
+  removeGroup,
   replay,
   replayToGroup,
   retryLater,

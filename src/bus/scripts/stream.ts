@@ -53,6 +53,71 @@ return results
     }),
 });
 
+/** What acknowledging and deleting came to. */
+export interface AcknowledgeDeleteReply {
+  /** How many were pending and no longer are. */
+  readonly acknowledged: number;
+  /** How many were deleted from the stream, because no group needs them any more. */
+  readonly deleted: number;
+}
+
+/**
+ * Acknowledges entries and deletes those that every group has read and acknowledged: XACKDEL with ACKED where the server has it
+ * (Redis 8.2), else XACK and the same check here.
+ */
+export const acknowledgeDelete = defineScript<
+  {
+    readonly stream: StreamKey;
+    readonly group: GroupName;
+    readonly ids: readonly EntryId[];
+    /** Whether the server has XACKDEL. */
+    readonly hasAckDelete: boolean;
+  },
+  AcknowledgeDeleteReply
+>({
+  name: 'acknowledgeDelete',
+  readOnly: false,
+  text: `
+-- KEYS stream. ARGV group, has XACKDEL (0 or 1), then ids.
+${luaIds}${luaRecord}
+local acknowledged, deleted = 0, 0
+if ARGV[2] == '1' then
+  local command = {'XACKDEL', KEYS[1], ARGV[1], 'ACKED', 'IDS', #ARGV - 2}
+  for at = 3, #ARGV do command[#command + 1] = ARGV[at] end
+  local results = redis.call(unpack(command))
+  for i = 1, #results do
+    if results[i] == 1 then deleted = deleted + 1 end
+    if results[i] ~= -1 then acknowledged = acknowledged + 1 end
+  end
+  return {acknowledged, deleted}
+end
+if redis.call('EXISTS', KEYS[1]) == 0 then return {0, 0} end
+local groups = redis.call('XINFO', 'GROUPS', KEYS[1])
+for i = 1, #groups do groups[i] = record(groups[i]) end
+local function isNeeded(id)
+  for i = 1, #groups do
+    if isBefore(groups[i]['last-delivered-id'], id) then return true end
+    if #redis.call('XPENDING', KEYS[1], groups[i]['name'], id, id, 1) > 0 then return true end
+  end
+  return false
+end
+for at = 3, #ARGV do
+  local id = ARGV[at]
+  if redis.call('XACK', KEYS[1], ARGV[1], id) == 1 then
+    acknowledged = acknowledged + 1
+    if not isNeeded(id) then deleted = deleted + redis.call('XDEL', KEYS[1], id) end
+  end
+end
+return {acknowledged, deleted}
+`,
+  keys: ({ stream }) => [stream],
+  argv: ({ group, ids, hasAckDelete }) => [group, hasAckDelete ? 1 : 0, ...ids],
+  reply: (raw) => {
+    const [acknowledged, deleted] = listOf(raw);
+    return { acknowledged: numberOf(acknowledged), deleted: numberOf(deleted) };
+  },
+});
+
 /** What one step of a safe trim did. */
 export type SafeTrimReply =
   | {
