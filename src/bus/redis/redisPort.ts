@@ -286,11 +286,15 @@ export class RedisPort implements StreamPort, KeyspacePort {
   }
 
   /** Sends a command; when it was refused and uses words that came with 6.2, says so instead of what the old server took them for. */
-  private async needing62(isNeeded: boolean, call: Call): Promise<unknown> {
+  private needing62(isNeeded: boolean, call: Call): Promise<unknown> {
+    return isNeeded ? this.explainingOldServers(call) : this.route.call(call);
+  }
+
+  private async explainingOldServers(call: Call): Promise<unknown> {
     try {
       return await this.route.call(call);
     } catch (error) {
-      if (!isNeeded || !BusError.is(error, 'server') || (await this.capabilities()).hasAutoClaim) throw error;
+      if (!BusError.is(error, 'server') || (await this.capabilities()).hasAutoClaim) throw error;
       const used = call.args.filter((arg) => arg === 'NOMKSTREAM' || arg === 'MINID' || arg === 'IDLE').join(' and ');
       throw new BusError(
         'unknown-command',

@@ -47,14 +47,8 @@ export class SingleRoute implements Route {
     return this.lane.connect();
   }
 
-  async call(call: Call): Promise<unknown> {
-    try {
-      return await this.lane.call(call);
-    } catch (error) {
-      // A master that was demoted may keep its clients; the next call asks for the new one.
-      if (this.canMove && BusError.is(error, 'read-only-replica')) this.lane.leave();
-      throw error;
-    }
+  call(call: Call): Promise<unknown> {
+    return this.canMove ? this.callMaster(call) : this.lane.call(call);
   }
 
   callAt(peer: string, call: Call): Promise<unknown> {
@@ -77,5 +71,15 @@ export class SingleRoute implements Route {
 
   close(): void {
     this.lane.close();
+  }
+
+  private async callMaster(call: Call): Promise<unknown> {
+    try {
+      return await this.lane.call(call);
+    } catch (error) {
+      // A master that was demoted may keep its clients; the next call asks for the new one.
+      if (BusError.is(error, 'read-only-replica')) this.lane.leave();
+      throw error;
+    }
   }
 }
