@@ -33,6 +33,7 @@ export {
   type DeadLetterReply,
   type DeadLetterResult,
 } from './scripts/deadLetter';
+export { removeGroup, type RemoveGroupResult } from './scripts/group';
 export type { GuardRefusal, PendingGuard } from './scripts/guard';
 export * from './scripts/pending';
 export * from './scripts/replay';

@@ -18,6 +18,7 @@ const hashes: Record<(typeof allScripts)[number]['name'], string> = {
   reclaim: '85717311a5154696aa51cdf887d1fea2c9c5ce1a',
   recoverOwn: '4faf496e8caa7ada3ebd2ee6454b7249754f4a0e',
   release: '916a0e6f51bb2fe2e8146f6f77443f3ab762d4ac',
+  removeGroup: '2ec7b6c3324ac45a15ab5cea9975ea7de473b693',
   replay: '12ad73321663b406b6afb1f9859acbf0d7e3e8b7',
   replayToGroup: '04f590db3af9ab957970d9df20235f40bf34bb3b',
   retryLater: '60fd774bcb78aff379df147ea1deb5bdd7793e8c',

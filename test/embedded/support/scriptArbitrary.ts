@@ -6,6 +6,7 @@ import type { Script, ScriptArgument } from '../../../src/bus/scripts/script';
 import { deadLetter } from '../../../src/bus/scripts/deadLetter';
 import type { PendingGuard } from '../../../src/bus/scripts/guard';
 import { guardedAcknowledge, guardedClaim, handOver, reapConsumer } from '../../../src/bus/scripts/pending';
+import { removeGroup } from '../../../src/bus/scripts/group';
 import { replay, replayToGroup } from '../../../src/bus/scripts/replay';
 import { heartbeat, release, retryLater } from '../../../src/bus/scripts/settle';
 import { deleteEntries, publishDeduplicated, safeTrim } from '../../../src/bus/scripts/stream';
@@ -158,6 +159,7 @@ export const scriptCall: fc.Arbitrary<ScriptCall> = fc.oneof(
     }),
   ),
   calls(reapConsumer, fc.record({ ...owned, minIdleMs: idle })),
+  calls(removeGroup, fc.record({ stream, group, minIdleMs: idle, consumers: fc.array(consumer, { maxLength: 3 }) })),
   calls(
     retryLater,
     fc.record({ ...owned, retries: fc.array(fc.record({ id, idleMs: idle }), { minLength: 1, maxLength: 4 }) }),
