@@ -7,8 +7,10 @@ import { createCommandHandlers } from './commands/handlers';
 import type { OpenStreamPanel } from './commands/commandServices';
 import { registerCommands } from './commands/register';
 import { getSetting } from './commands/treeCommands';
+import { FileActionLog } from './connections/actionLog';
 import { ConnectionRegistry } from './connections/connectionRegistry';
 import { readConnectionSetting } from './connections/connectionSetting';
+import { WriteGate } from './connections/gate';
 import { openRedisPort } from './connections/openRedisPort';
 import { logState } from './connections/logState';
 import { ProfileStore } from './connections/profileStore';
@@ -43,6 +45,18 @@ export function activate(context: vscode.ExtensionContext): void {
   });
   subscriptions.push(connections);
 
+  // The one way to write: locked but for local connections, and written down.
+  const actionLog = new FileActionLog(context.globalStorageUri.fsPath);
+  const gate = new WriteGate({
+    clock,
+    log: actionLog,
+    l10n: vscode.l10n,
+    warn: (message) => {
+      log.warn(message);
+    },
+  });
+  subscriptions.push(gate);
+
   // What is seen.
   const explorer = new Explorer({ connections, clock, getSetting });
   const status = new ConnectionStatus({
@@ -76,7 +90,16 @@ export function activate(context: vscode.ExtensionContext): void {
   const openStreamPanel: OpenStreamPanel = ({ profile }, key, entryId) => {
     panels.open(profile.id, key, entryId === undefined ? {} : { select: entryId });
   };
-  const services = { connections, explorer, notifications, log, openPort: openRedisPort, openStreamPanel };
+  const services = {
+    connections,
+    explorer,
+    notifications,
+    log,
+    openPort: openRedisPort,
+    openStreamPanel,
+    gate,
+    actionLog,
+  };
   subscriptions.push(registerCommands(createCommandHandlers(services), log, notifications));
   subscriptions.push(
     vscode.workspace.onDidChangeConfiguration((change) => {

@@ -11,6 +11,18 @@ export function redisCliLine(connection: readonly string[], command: readonly st
   return ['redis-cli', ...connection, ...options, ...words].map(shellQuoted).join(' ');
 }
 
+/**
+ * The line for EVAL: the script keeps its own lines, which a shell's single quotes hold, unless one of the other words needs
+ * redis-cli's quoting.
+ */
+export function redisCliScriptLine(
+  connection: readonly string[],
+  [name = '', script = '', ...rest]: readonly string[],
+): string {
+  if (!rest.every(isPlain)) return redisCliLine(connection, [name, script, ...rest]);
+  return ['redis-cli', ...connection, name, script, ...rest].map(shellQuoted).join(' ');
+}
+
 /** Text that survives shell and terminal as it is; a leading quote would be read by redis-cli only with `--quoted-input`. */
 function isPlain(text: string): boolean {
   return /^[\u0020-\u007e\u00a1-\ud7ff\ue000-\ufffc\u{10000}-\u{10ffff}]*$/u.test(text) && !hasHiddenCharacter(text);

@@ -1,5 +1,7 @@
 import type { EntryId, StreamKey } from '../bus';
+import type { ActionLog } from '../connections/actionLog';
 import type { ConnectionRegistry } from '../connections/connectionRegistry';
+import type { WriteGate } from '../connections/gate';
 import type { OpenPort } from '../connections/inspectPort';
 import type { LiveConnection } from '../connections/liveConnection';
 import type { Explorer } from '../tree/explorer';
@@ -17,4 +19,6 @@ export interface CommandServices {
   readonly log: Log;
   readonly openPort: OpenPort;
   readonly openStreamPanel: OpenStreamPanel;
+  readonly gate: WriteGate;
+  readonly actionLog: ActionLog;
 }

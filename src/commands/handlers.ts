@@ -1,3 +1,7 @@
+import { deleteEntries, publishEntry, replay } from './actions/entryCommands';
+import { openActionLog, showCommand, undoLastAction } from './actions/logCommands';
+import { acknowledge, acknowledgeGone, claim, makeReclaimable, moveToDeadLetters } from './actions/pendingCommands';
+import { lockWriting, unlockWriting } from './actions/unlock';
 import type { CommandServices } from './commandServices';
 import {
   addConnection,
@@ -40,6 +44,19 @@ export function createCommandHandlers(services: CommandServices): CommandHandler
     'redisStreams.retry': bound(retry),
     'redisStreams.loadMore': bound(loadMore),
     'redisStreams.setAutomaticRefresh': bound(setAutomaticRefresh),
+    'redisStreams.unlockWriting': bound(unlockWriting),
+    'redisStreams.lockWriting': bound(lockWriting),
+    'redisStreams.makeReclaimable': bound(makeReclaimable),
+    'redisStreams.claim': bound(claim),
+    'redisStreams.acknowledge': bound(acknowledge),
+    'redisStreams.acknowledgeGone': bound(acknowledgeGone),
+    'redisStreams.moveToDeadLetters': bound(moveToDeadLetters),
+    'redisStreams.replay': bound(replay),
+    'redisStreams.publishEntry': bound(publishEntry),
+    'redisStreams.deleteEntry': bound(deleteEntries),
+    'redisStreams.showCommand': bound(showCommand),
+    'redisStreams.undoLastAction': bound(undoLastAction),
+    'redisStreams.openActionLog': bound(openActionLog),
     'redisStreams.showMinimalAcl': showMinimalAcl,
     'redisStreams.openLog': () => {
       services.log.open();

@@ -9,7 +9,14 @@ export interface NextStep {
 
 /** What kind of failure it is: the bus's own reasons, and what goes wrong before the bus is asked. */
 export type FailureReason =
-  BusErrorReason | 'bad-url' | 'missing-variable' | 'disconnected' | 'cancelled' | 'unexpected';
+  | BusErrorReason
+  | 'bad-url'
+  | 'missing-variable'
+  | 'disconnected'
+  | 'cancelled'
+  | 'read-only'
+  | 'not-logged'
+  | 'unexpected';
 
 /** Why something could not be done on a connection, ready to be shown. Holds no secret and no payload. */
 export interface ConnectionFailure {

@@ -40,7 +40,9 @@ export interface LiveConnection {
   readonly state: ConnectionState;
   /** True until the write gate is opened for this connection; always true at first but for local ones. */
   readonly isReadOnly: boolean;
-  /** Fires after every change of `state`, `profile` or `isReadOnly`. */
+  /** Until when writing is unlocked, by this machine's clock; undefined when it is locked, or needs no unlocking. */
+  readonly writableUntilMs: number | undefined;
+  /** Fires after every change of `state`, `profile`, `isReadOnly` or `writableUntilMs`. */
   readonly onDidChange: (listener: () => void) => Disposable;
 
   /** Connects when it is not connected, also after a failure or a disconnect; rejects with a ConnectionError. */

@@ -7,10 +7,11 @@ import type { StreamPort } from '../bus';
 import { ConnectionError } from './connectionFailure';
 import type { ConnectionFailure } from './connectionFailure';
 import { describeConnectFailure, linkFailures, reasonOf } from './describeFailure';
+import { leaveGateAccess } from './gatePorts';
 import { Lane } from './lane';
 import { bindInspector } from './inspector';
 import type { Inspector } from './inspector';
-import type { OpenPort } from './inspectPort';
+import type { InspectPort, OpenPort } from './inspectPort';
 import type { ConnectionState, LiveConnection, ReadOptions, ServerDescription } from './liveConnection';
 import type { ConnectionProfile } from './profiles';
 
@@ -41,6 +42,7 @@ export class ProfileConnection implements LiveConnection, Disposable {
   /** Counts up whenever what is under way no longer matters: disconnect, a new profile, the end. */
   private generation = 0;
   private attempts = 0;
+  private unlockedUntilMs: number | undefined;
   private cancelRetry: (() => void) | undefined;
   private readonly holds = new Set<Disposable>();
   private readonly changed = new Emitter<void>();
@@ -62,6 +64,14 @@ export class ProfileConnection implements LiveConnection, Disposable {
         idleMs: deps.idleMs ?? 60_000,
       });
     this.lanes = { control: lane(() => this.holds.size === 0), bulk: lane(() => true) };
+    leaveGateAccess(this, {
+      use: (work) => this.using('control', work),
+      setWritableUntil: (atMs) => {
+        if (atMs === this.unlockedUntilMs && atMs === undefined) return;
+        this.unlockedUntilMs = atMs;
+        this.changed.fire();
+      },
+    });
   }
 
   get profile(): ConnectionProfile {
@@ -73,7 +83,12 @@ export class ProfileConnection implements LiveConnection, Disposable {
   }
 
   get isReadOnly(): boolean {
-    return this.profile.environment !== 'local';
+    return this.profile.environment !== 'local' && this.writableUntilMs === undefined;
+  }
+
+  get writableUntilMs(): number | undefined {
+    const until = this.unlockedUntilMs;
+    return until !== undefined && until > this.deps.clock.now() ? until : undefined;
   }
 
   readonly onDidChange = (listener: () => void): Disposable => this.changed.event(listener);
@@ -87,24 +102,14 @@ export class ProfileConnection implements LiveConnection, Disposable {
   }
 
   disconnect(): void {
+    this.unlockedUntilMs = undefined;
     this.closeLinks();
     this.set({ kind: 'disconnected', byUser: true });
   }
 
   async read<T>(work: (inspect: Inspector, signal: AbortSignal) => Promise<T>, options: ReadOptions = {}): Promise<T> {
     const { signal = new AbortController().signal, lane = 'control' } = options;
-    signal.throwIfAborted();
-    const obstacle = this.obstacle();
-    if (obstacle) throw new ConnectionError(obstacle);
-    await this.connect(signal);
-    const { generation } = this;
-    try {
-      return await this.lanes[lane].use((port) => untilAborted(work(bindInspector(port), signal), signal));
-    } catch (error) {
-      const reason = reasonOf(error);
-      if (linkFailures.has(reason) && generation === this.generation) this.lose(error);
-      throw error;
-    }
+    return this.using(lane, (port) => untilAborted(work(bindInspector(port), signal), signal), signal);
   }
 
   hold(): Disposable {
@@ -123,6 +128,8 @@ export class ProfileConnection implements LiveConnection, Disposable {
   /** Takes over an edited profile; when it leads elsewhere the links are dropped and made anew on the next read. */
   replaceProfile(profile: ConnectionProfile): void {
     const leadsElsewhere = profile.url !== this.currentProfile.url;
+    // What was unlocked was another server, or was thought to be less dear.
+    if (leadsElsewhere || profile.environment !== this.currentProfile.environment) this.unlockedUntilMs = undefined;
     this.currentProfile = profile;
     if (leadsElsewhere) this.reset();
     else this.changed.fire();
@@ -134,8 +141,11 @@ export class ProfileConnection implements LiveConnection, Disposable {
     this.set({ kind: 'disconnected', byUser: false });
   }
 
+  /** Ends it for good: reads that still come, from a panel of a removed connection, find it disconnected. */
   dispose(): void {
     this.closeLinks();
+    this.current = { kind: 'disconnected', byUser: true };
+    this.changed.fire();
     this.changed.dispose();
   }
 
@@ -146,6 +156,25 @@ export class ProfileConnection implements LiveConnection, Disposable {
     if (state.kind !== 'disconnected') return undefined;
     if (state.failure) return state.failure;
     return state.byUser || this.profile.source === 'workspace' ? this.notConnected() : undefined;
+  }
+
+  private async using<T>(
+    lane: 'control' | 'bulk',
+    work: (port: InspectPort) => Promise<T>,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<T> {
+    signal.throwIfAborted();
+    const obstacle = this.obstacle();
+    if (obstacle) throw new ConnectionError(obstacle);
+    await this.connect(signal);
+    const { generation } = this;
+    try {
+      return await this.lanes[lane].use(work);
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (linkFailures.has(reason) && generation === this.generation) this.lose(error);
+      throw error;
+    }
   }
 
   private async attempt(generation: number): Promise<void> {
@@ -236,7 +265,8 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined
     const abort = (): void => {
       reject(abortReason(signal));
     };
-    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
     stop = () => {
       signal.removeEventListener('abort', abort);
     };

@@ -1,6 +1,6 @@
 /** The redis-cli lines that show what a node shows. */
 import { redisCliLine } from '../base/redisCli';
-import { shownUrl } from '../connections/settingProfiles';
+import { cliConnection } from '../connections/cliConnection';
 import type { ConnectionProfile } from '../connections/profiles';
 import { DeadLettersNode } from './nodes/deadLettersNode';
 import { ConnectionNode } from './nodes/connectionNode';
@@ -53,12 +53,4 @@ export function commandsOf(node: TreeNode): readonly (readonly string[])[] {
 export function cliLinesOf(node: TreeNode, profile: ConnectionProfile, asksPassword: boolean): readonly string[] {
   const connection = cliConnection(profile, asksPassword);
   return commandsOf(node).map((command) => redisCliLine(connection, command));
-}
-
-/** The options by which redis-cli reaches a server. Sentinel's master has to be asked for first; its name stands in the place. */
-function cliConnection(profile: ConnectionProfile, asksPassword: boolean): readonly string[] {
-  const url = shownUrl(profile);
-  const isCluster = /^rediss?\+cluster:/i.test(url);
-  const plain = url.replace(/^(rediss?)\+(?:cluster|sentinel):/i, '$1:').replace(/,[^/?]*/, '');
-  return ['-u', plain, ...(isCluster ? ['-c'] : []), ...(asksPassword ? ['--askpass'] : [])];
 }

@@ -5,7 +5,7 @@ import type { Disposable } from '../base/disposables';
 import type { Connections, LiveConnection } from '../connections/liveConnection';
 import { environmentColor } from '../connections/profiles';
 import { EnvironmentStatus } from '../ui/environmentStatus';
-import { connectionText, environmentText } from './phrases';
+import { connectionText, environmentText, joinFacts, writableText } from './phrases';
 
 /** What the status bar follows. */
 export interface ConnectionStatusDeps {
@@ -37,13 +37,14 @@ export class ConnectionStatus implements Disposable {
       this.item.show(undefined);
       return;
     }
-    const { profile, state, isReadOnly } = connection;
+    const { profile, state, isReadOnly, writableUntilMs } = connection;
     const words = { l10n: vscode.l10n, locale: vscode.env.language };
     const name = displayText(profile.name);
-    const facts = { environment: profile.environment, isReadOnly, nowMs: this.deps.nowMs() };
+    const facts = { environment: profile.environment, isReadOnly, writableUntilMs, nowMs: this.deps.nowMs() };
+    const writable = writableText(facts, words);
     this.item.show({
-      icon: 'server-environment',
-      text: `${environmentText(profile.environment, words)} · ${name}`,
+      icon: writable === undefined ? 'server-environment' : 'unlock',
+      text: joinFacts(environmentText(profile.environment, words), name, writable),
       tooltip: vscode.l10n.t('Redis Streams: {0}, {1}', name, connectionText(state, facts, words)),
       color: environmentColor(profile.environment),
       isAlarming: profile.environment === 'production',

@@ -87,7 +87,12 @@ export function environmentText(environment: Environment, { l10n }: Words): stri
 /** What a connection's row says of its state. */
 export function connectionText(
   state: ConnectionState,
-  facts: { readonly environment: Environment; readonly isReadOnly: boolean; readonly nowMs: number },
+  facts: {
+    readonly environment: Environment;
+    readonly isReadOnly: boolean;
+    readonly writableUntilMs?: number | undefined;
+    readonly nowMs: number;
+  },
   words: Words,
 ): string {
   const { l10n } = words;
@@ -104,7 +109,7 @@ export function connectionText(
         environment,
         serverText(state.server.kind, state.server.version),
         state.server.role === 'replica' ? l10n.t('replica') : undefined,
-        facts.isReadOnly ? l10n.t('read-only') : undefined,
+        facts.isReadOnly ? l10n.t('read-only') : writableText(facts, words),
       );
     default:
       return assertNever(state);
@@ -114,6 +119,18 @@ export function connectionText(
 /** `every 5 s` for a connection that is refreshed by itself. */
 export function refreshText(seconds: number, { l10n }: Words): string | undefined {
   return seconds > 0 ? l10n.t('every {0}', formatDuration(1000 * seconds)) : undefined;
+}
+
+/** `writable for 14 min`, while writing is unlocked. */
+export function writableText(
+  facts: { readonly writableUntilMs?: number | undefined; readonly nowMs: number },
+  { l10n }: Words,
+): string | undefined {
+  const { writableUntilMs, nowMs } = facts;
+  if (writableUntilMs === undefined) return undefined;
+  // Told in whole minutes, since it is drawn anew once a minute; a started one counts.
+  const leftMs = Math.ceil(Math.max(0, writableUntilMs - nowMs) / 60_000) * 60_000;
+  return l10n.t('writable for {0}', formatDuration(Math.max(60_000, leftMs)));
 }
 
 /** `7.0.15` for Redis itself, `valkey 8.1.1` for others. */

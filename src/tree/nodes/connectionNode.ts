@@ -68,9 +68,10 @@ export class ConnectionNode extends BranchNode implements Paged, StreamOwner {
 
   row(): Row {
     const { l10n } = this.context;
-    const { profile, state, isReadOnly } = this.connection;
+    const { profile, state, isReadOnly, writableUntilMs } = this.connection;
     const label = displayText(profile.name);
-    const facts = { environment: profile.environment, isReadOnly, nowMs: this.context.clock.now() };
+    const nowMs = this.context.clock.now();
+    const facts = { environment: profile.environment, isReadOnly, writableUntilMs, nowMs };
     const description = joinFacts(
       connectionText(state, facts, this.context),
       state.kind === 'connected' ? refreshText(this.refreshSeconds(), this.context) : undefined,
@@ -78,7 +79,12 @@ export class ConnectionNode extends BranchNode implements Paged, StreamOwner {
     );
     return {
       kind: 'connection',
-      flags: [state.kind, ...(profile.source === 'saved' ? ['saved'] : []), ...(isReadOnly ? ['readOnly'] : [])],
+      flags: [
+        state.kind,
+        ...(profile.source === 'saved' ? ['saved'] : []),
+        ...(isReadOnly ? ['readOnly'] : []),
+        ...(writableUntilMs === undefined ? [] : ['unlocked']),
+      ],
       label,
       description,
       icon: { id: 'server-environment', color: environmentColor(profile.environment) },
