@@ -21,6 +21,10 @@ export interface WorkerLaunch {
   /** Absolute path; the sample's handler when left out. */
   readonly handler?: string;
   readonly maxMessages?: number;
+  /** Where the group starts when the worker creates it: `0`, `$` or an entry id; default `$`. */
+  readonly from?: string;
+  /** The group is the worker's own: it begins anew and is removed at the end, unless somebody else is in it. */
+  readonly ownGroup?: { readonly formerConsumers: readonly string[] };
   /** A link to the stream's panel; an entry id at its end leads to the entry. */
   readonly entryLink?: string;
 }

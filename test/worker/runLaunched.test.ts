@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
-import { consumerName } from '../../src/bus';
+import { consumerName, groupName, minEntryId } from '../../src/bus';
 import type { EntryId } from '../../src/bus';
 import { writeLaunchFile } from '../../src/debugging/launchFile';
 import type { LaunchFileOnDisk, WorkerLaunch } from '../../src/debugging/launchFile';
@@ -125,6 +125,8 @@ describe('A launched worker', () => {
       grant: { createGroup: true, reclaim: false, deadLetter: true },
       handler: '/h.js',
       maxMessages: 3,
+      from: '0',
+      ownGroup: { formerConsumers: ['a'] },
       entryLink: 'vscode://x/',
     };
     const file = writeLaunchFile(launch);
@@ -280,6 +282,62 @@ describe('A launched worker', () => {
       assert.equal(await worker.ended, 'SIGKILL', worker.output());
       assert.deepEqual(await pending(stream), []);
       assert.deepEqual(await stream.consumers(), []);
+    });
+  });
+
+  describe('with a group of its own', () => {
+    const own = (stream: WorkerStream, from = '0'): Omit<WorkerLaunch, 'lifeline'> => ({
+      ...launchOf(stream),
+      group: 'billing-debug-ana',
+      from,
+      grant: { ...noGrant, createGroup: true },
+      ownGroup: { formerConsumers: ['former'] },
+    });
+    const groups = async (stream: WorkerStream): Promise<string[]> =>
+      (await world.port.groupInfos(stream.key)).map(({ name }) => name).sort();
+
+    it('begins it where it is told, changes nothing of the real one, and removes it at the end', async () => {
+      const stream = await world.stream();
+      await stream.publish({}, {});
+      await stream.deliver('live', 1);
+      const before = await stream.pending();
+      const [, second] = await world.port.range(stream.key, { from: 'min', to: 'max', count: 2 });
+      const [first] = before;
+      const editor = open();
+      const worker = await editor.launch({ ...own(stream, first?.id), maxMessages: 1 });
+      await editor.delivered(second?.id);
+      assert.equal(await worker.ended, 0, worker.output());
+      assert.deepEqual(await groups(stream), ['billing']);
+      assert.deepEqual(
+        (await stream.pending()).map(({ id, consumer, deliveryCount }) => [id, consumer, deliveryCount]),
+        [[first?.id, 'live', 1]],
+      );
+      const [real] = await world.port.groupInfos(stream.key);
+      assert.equal(real?.lastDeliveredId, first?.id);
+    });
+
+    it('removes it also when the lifeline is cut', async () => {
+      const stream = await world.stream();
+      const [id] = await stream.publish({ do: 'wait' });
+      const editor = open();
+      const worker = await editor.launch(own(stream));
+      await editor.delivered(id);
+      editor.lifeline.dispose();
+      assert.equal(await worker.ended, 5, worker.output());
+      assert.deepEqual(await groups(stream), ['billing']);
+    });
+
+    it('reads nothing when somebody else is in it, and leaves it', async () => {
+      const stream = await world.stream();
+      await stream.publish({});
+      const group = groupName('billing-debug-ana');
+      await world.port.createGroup(stream.key, group, minEntryId);
+      await world.port.readGroup(stream.key, group, consumerName('stranger'), { count: 1 });
+      const editor = open();
+      const worker = await editor.launch(own(stream));
+      assert.equal(await worker.ended, 1, worker.output());
+      assert.ok(editor.said.some((message) => message.type === 'error' && message.reason === 'group-in-use'));
+      assert.deepEqual(await groups(stream), ['billing', 'billing-debug-ana']);
     });
   });
 

@@ -27,6 +27,13 @@ export interface LaunchFile {
   /** Absolute path; the sample's handler when left out. */
   readonly handler?: string;
   readonly maxMessages?: number;
+  /** Where the group starts when the worker creates it: `0`, `$` or an entry id; default `$`. */
+  readonly from?: string;
+  /** The group is the worker's own: it begins anew and is removed at the end, unless somebody else is in it. */
+  readonly ownGroup?: {
+    /** Consumers of earlier sessions, which do not count as somebody else. */
+    readonly formerConsumers: readonly string[];
+  };
   /** A link to the stream's panel; an entry id at its end leads to the entry. */
   readonly entryLink?: string;
 }
@@ -54,6 +61,8 @@ export function parseLaunchFile(text: string): LaunchFile {
   const handler = root.optionalText('handler');
   const maxMessages = root.optionalNumber('maxMessages');
   const entryLink = root.optionalText('entryLink');
+  const from = root.optionalText('from');
+  const ownGroup = root.optionalObject('ownGroup');
   return {
     version: 1,
     url: root.text('url'),
@@ -69,6 +78,8 @@ export function parseLaunchFile(text: string): LaunchFile {
     ...(handler === undefined ? {} : { handler }),
     ...(maxMessages === undefined ? {} : { maxMessages }),
     ...(entryLink === undefined ? {} : { entryLink }),
+    ...(from === undefined ? {} : { from }),
+    ...(ownGroup === undefined ? {} : { ownGroup: { formerConsumers: ownGroup.texts('formerConsumers') } }),
   };
 }
 
@@ -120,6 +131,16 @@ class Fields {
 
   optionalNumber(name: string): number | undefined {
     return this.values[name] === undefined ? undefined : this.number(name);
+  }
+
+  optionalObject(name: string): Fields | undefined {
+    return this.values[name] === undefined ? undefined : this.object(name);
+  }
+
+  texts(name: string): readonly string[] {
+    const value = this.values[name];
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+    throw this.expected(name, 'a list of texts');
   }
 
   private expected(name: string, what: string): UsageError {

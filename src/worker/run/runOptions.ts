@@ -32,6 +32,8 @@ export interface RunOptions {
   /** Of the editor that launched it, if one did. */
   readonly lifeline: LaunchLifeline | undefined;
   readonly entryLink: string | undefined;
+  /** Set when the group is the worker's own, to be begun anew and removed at the end. */
+  readonly ownGroup: LaunchFile['ownGroup'];
 }
 
 const flags = {
@@ -98,6 +100,7 @@ export function readRunOptions(args: readonly string[], env: NodeJS.ProcessEnv):
     log,
     lifeline: undefined,
     entryLink: undefined,
+    ownGroup: undefined,
   };
 }
 
@@ -114,7 +117,7 @@ function fromLaunchFile(file: LaunchFile): RunOptions {
     handler: file.handler,
     maxMessages: file.maxMessages,
     grant: file.grant,
-    from: '$',
+    from: file.from ?? '$',
     concurrency: 1,
     prefetch: 0,
     minIdleMs: 30_000,
@@ -125,6 +128,7 @@ function fromLaunchFile(file: LaunchFile): RunOptions {
     log: 'text',
     lifeline: file.lifeline,
     entryLink: file.entryLink,
+    ownGroup: file.ownGroup,
   };
 }
 

@@ -15,6 +15,7 @@ import { HandlerFileError, loadHandlerFile } from './handlerFile';
 import { connectLifeline } from './lifelineClient';
 import type { LifelineClient } from './lifelineClient';
 import { createLogLines, thrownText } from './logLines';
+import { removeFormerGroup, removeOwnGroup } from './ownGroup';
 import { reportEvents } from './reportEvents';
 import type { RunOptions } from './runOptions';
 
@@ -81,6 +82,7 @@ class WorkerRun {
   private async run(): Promise<number> {
     const { options, log } = this;
     if (options.lifeline && !(await this.connectLifeline(options.lifeline))) return exitCodes.lifelineLost;
+    if (options.ownGroup && !(await this.beginOwnGroup())) return exitCodes.failed;
     const bus = createBus({ redis: { url: options.url, clientName: 'redis-streams-worker' } });
     const consumer = bus.consume(
       { exact: options.stream },
@@ -115,6 +117,7 @@ class WorkerRun {
     log.info(`Closing: ${why}`);
     await this.close(consumer);
     await Promise.race([bus.close(), sleep(500)]);
+    if (options.ownGroup) await removeOwnGroup(options, log);
     return exitCode;
   }
 
@@ -130,6 +133,17 @@ class WorkerRun {
     }
     this.lifeline.send({ type: 'hello', pid: process.pid });
     return true;
+  }
+
+  private async beginOwnGroup(): Promise<boolean> {
+    const { options, log } = this;
+    try {
+      if (await removeFormerGroup(options, log)) return true;
+      this.fail(exitCodes.failed, 'group-in-use', `The group ${options.group} is in use; nothing was read`);
+    } catch (error) {
+      this.fail(exitCodes.failed, BusError.is(error) ? error.reason : 'failed', fatalText(error, options));
+    }
+    return false;
   }
 
   private consumerOptions(consumer: () => Consumer): ConsumerOptions {
