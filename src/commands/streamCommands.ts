@@ -3,7 +3,7 @@ import { displayText } from '../base/byteText';
 import { parseEntryId } from '../bus';
 import type { EntryId } from '../bus';
 import { DeadLettersNode } from '../tree/nodes/deadLettersNode';
-import { connectionOf } from '../tree/explorer';
+import { connectionOf, isTreeNode } from '../tree/explorer';
 import { DeadLetterNode, PendingNode } from '../tree/nodes/entryNodes';
 import { StreamNode } from '../tree/nodes/streamNode';
 import { pickOne, promptText, withProgress } from '../ui/pickers';
@@ -12,7 +12,7 @@ import { chooseStream, connectionFor, nodesOf } from './targets';
 
 /** Opens the panel of a stream; asks which when the call does not tell. */
 export async function openStream(services: CommandServices, args: readonly unknown[]): Promise<void> {
-  const [node] = args.length > 0 ? nodesOf(args, services) : [];
+  const [node] = isTreeNode(args[0]) ? nodesOf(args, services) : [];
   const owner = node && connectionOf(node);
   if (owner && (node instanceof StreamNode || node instanceof DeadLettersNode)) {
     await services.openStreamPanel(owner.connection, node.facts.key);

@@ -3,7 +3,7 @@ import { displayText } from '../base/byteText';
 import { formatDuration } from '../base/duration';
 import { readSetting } from '../manifest/settings';
 import type { SettingKey } from '../manifest/settings';
-import { connectionOf } from '../tree/explorer';
+import { connectionOf, isTreeNode } from '../tree/explorer';
 import { ErrorNode, LoadMoreNode } from '../tree/nodes/smallNodes';
 import { pickOne, promptText } from '../ui/pickers';
 import type { CommandServices } from './commandServices';
@@ -12,7 +12,8 @@ import { connectionFor, nodesOf } from './targets';
 
 /** Reads the nodes again, or everything when the call names none. */
 export function refresh(services: CommandServices, args: readonly unknown[]): void {
-  const nodes = args.length > 0 ? nodesOf(args, services) : [];
+  // The view's title passes along what is selected, yet means everything.
+  const nodes = isTreeNode(args[0]) ? nodesOf(args, services) : [];
   if (nodes.length === 0) services.explorer.refresh(undefined);
   for (const node of nodes) services.explorer.refresh(node);
 }
@@ -79,7 +80,7 @@ async function settingFor(
   args: readonly unknown[],
   title: string,
 ): Promise<RefreshKey | undefined> {
-  const [node] = args.length > 0 ? nodesOf(args, services) : [];
+  const [node] = isTreeNode(args[0]) ? nodesOf(args, services) : [];
   const environment = node && connectionOf(node)?.profile.environment;
   if (environment !== undefined) {
     return environment === 'production'

@@ -166,8 +166,10 @@ export class ProfileConnection implements LiveConnection, Disposable {
     signal.throwIfAborted();
     const obstacle = this.obstacle();
     if (obstacle) throw new ConnectionError(obstacle);
-    await this.connect(signal);
     const { generation } = this;
+    await this.connect(signal);
+    // Dropped meanwhile: without this check the lane would open a new link for a connection that is over.
+    if (generation !== this.generation) throw new ConnectionError(this.notConnected());
     try {
       return await this.lanes[lane].use(work);
     } catch (error) {

@@ -4,6 +4,7 @@ import { formatDuration } from '../base/duration';
 import { formatTime } from '../base/numberText';
 import type { ConsumerFacts, DeadLetterFacts, DeadLettersFacts, GroupFacts, PendingFacts, StreamFacts } from './facts';
 import { count } from './phrases';
+import type { Standstill } from './standstill';
 import { TooltipText } from './tooltipText';
 import type { TreeContext } from './treeContext';
 import { consumerVerdict, groupVerdict, pendingVerdict } from './verdicts';
@@ -32,9 +33,9 @@ export function streamTooltip({ key, figures, serverTimeMs }: StreamFacts, words
 }
 
 /** Of a group. */
-export function groupTooltip(facts: GroupFacts, words: Words): string {
+export function groupTooltip(facts: GroupFacts, standstill: Standstill | undefined, words: Words): string {
   const { l10n } = words;
-  const tooltip = new TooltipText(displayText(facts.name)).sentence(groupVerdict(facts, words));
+  const tooltip = new TooltipText(displayText(facts.name)).sentence(groupVerdict(facts, standstill, words));
   const { lag, oldestPending } = facts;
   const lagMeaning = l10n.t('entries that were not delivered to this group yet');
   if (lag.kind === 'unknown') tooltip.figure(l10n.t('Lag'), l10n.t('unknown'), lag.reason, 'XINFO GROUPS');

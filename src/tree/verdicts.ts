@@ -2,6 +2,7 @@
 import { formatDuration } from '../base/duration';
 import type { ConsumerFacts, GroupFacts, PendingFacts } from './facts';
 import { count } from './phrases';
+import type { Standstill } from './standstill';
 import type { TreeContext } from './treeContext';
 
 type Words = Pick<TreeContext, 'l10n' | 'locale'>;
@@ -12,9 +13,23 @@ export const manyDeliveries = 3;
 /** A consumer with pending entries and idle for longer than this is probably gone. */
 const probablyGoneMs = 5 * 60_000;
 
+/** So long must nothing be delivered, while entries come, before it is called that nobody is consuming. */
+const standstillMs = 60_000;
+
 /** Of a group. */
-export function groupVerdict({ lag, pending, consumers }: GroupFacts, words: Words): string | undefined {
+export function groupVerdict(
+  { lag, pending, consumers }: GroupFacts,
+  standstill: Standstill | undefined,
+  words: Words,
+): string | undefined {
   const { l10n } = words;
+  if (standstill && standstill.lastedMs >= standstillMs && standstill.grownBy > 0) {
+    return l10n.t(
+      'Nobody is consuming: no delivery for {0} while the stream grew by {1}, as observed here.',
+      formatDuration(standstill.lastedMs),
+      count(standstill.grownBy, words),
+    );
+  }
   const waiting = lag.kind === 'unknown' ? undefined : lag.value;
   if (consumers === 0) {
     return waiting === 0

@@ -3,6 +3,8 @@ import { describeReadFailure } from '../../connections/describeFailure';
 import type { ConsumerFacts, GroupFacts } from '../facts';
 import { joinFacts, lagText, oldestText, pendingText } from '../phrases';
 import type { Row } from '../row';
+import { observeStandstill } from '../standstill';
+import type { Standstill } from '../standstill';
 import { groupTooltip } from '../tooltips';
 import { BranchNode, childId, ChildPool } from '../treeNode';
 import type { TreeNode } from '../treeNode';
@@ -14,13 +16,25 @@ import type { StreamNode } from './streamNode';
 /** A group of a stream; its children are its consumers. */
 export class GroupNode extends BranchNode {
   private readonly pool = new ChildPool<ConsumerFacts, ConsumerNode>();
+  private current: GroupFacts;
+  private standstill: Standstill | undefined;
 
   constructor(
     override readonly parent: StreamNode,
-    public facts: GroupFacts,
+    facts: GroupFacts,
     context: TreeContext,
   ) {
     super(childId(parent.id, 'group', facts.name), parent, context);
+    this.current = facts;
+  }
+
+  get facts(): GroupFacts {
+    return this.current;
+  }
+
+  set facts(facts: GroupFacts) {
+    this.current = facts;
+    this.standstill = observeStandstill(this.standstill, facts);
   }
 
   row(): Row {
@@ -39,7 +53,7 @@ export class GroupNode extends BranchNode {
       description,
       icon: { id: 'organization' },
       children: 'collapsed',
-      tooltip: groupTooltip(this.facts, this.context),
+      tooltip: groupTooltip(this.facts, this.standstill, this.context),
       accessibilityLabel: l10n.t('Group {0}, {1}', label, description),
     };
   }
