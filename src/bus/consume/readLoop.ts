@@ -71,6 +71,7 @@ export class ReadLoop {
   private isStopping = false;
   private isPaused = false;
   private isReading = false;
+  private ready: () => void = () => undefined;
   private waker: (() => void) | undefined;
   private recovering: { from: EntryId; countDelivery: boolean } | undefined;
   private reclaimFrom: EntryId = minEntryId;
@@ -93,7 +94,8 @@ export class ReadLoop {
   /** Resolves when the first connection is there; rejects when the loop cannot go on. */
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.done = this.run(resolve, reject);
+      this.ready = resolve;
+      this.done = this.run(reject);
     });
   }
 
@@ -137,7 +139,7 @@ export class ReadLoop {
 
   private blockedUntilMs = 0;
 
-  private async run(ready: () => void, refuse: (error: unknown) => void): Promise<void> {
+  private async run(refuse: (error: unknown) => void): Promise<void> {
     const { clock, events } = this.options;
     let attempt = 0;
     while (!this.isStopping) {
@@ -148,7 +150,7 @@ export class ReadLoop {
           if (attempt > 0 && this.lastError !== undefined) events.emit('reader-reconnected', { attempts: attempt });
         }
         attempt = 0;
-        ready();
+        this.ready();
       } catch (error) {
         if (this.isStoppingNow()) break;
         attempt += 1;
@@ -166,17 +168,14 @@ export class ReadLoop {
       }
       this.lastProgressMs = clock.now();
     }
-    ready();
+    this.ready();
   }
 
   private async step(): Promise<void> {
     const { clock, schedule, refill } = this.options;
-    const { reader } = this;
-    if (!reader) {
-      await this.open();
-      return;
-    }
+    const reader = this.reader ?? (await this.open());
     if (this.isPaused) {
+      this.ready();
       await this.wait(Infinity);
       return;
     }
@@ -192,7 +191,7 @@ export class ReadLoop {
     else await this.read(reader, free, now);
   }
 
-  private async open(): Promise<void> {
+  private async open(): Promise<StreamReader> {
     const { port, groupKeeper } = this.options;
     await groupKeeper.ensure();
     const reader = await port.openReader();
@@ -205,6 +204,7 @@ export class ReadLoop {
     const isFirst = this.lastError === undefined && this.reconnects === 0;
     if (!isFirst) this.reconnects += 1;
     this.recovering = { from: minEntryId, countDelivery: this.recovering?.countDelivery ?? isFirst };
+    return reader;
   }
 
   private async recover(at: { from: EntryId; countDelivery: boolean }, free: number): Promise<void> {

@@ -102,7 +102,7 @@ export class Settler {
         group,
         consumer,
         target: deadLetters,
-        backoff: exponential({ baseMs: 200, maxMs: 30_000 }),
+        backoff: exponential({ baseMs: 200, maxMs: 5000 }),
         moved: ({ delivery, reason }, deadId) => {
           this.forget(delivery);
           options.events.emit('dead-lettered', { id: delivery.id, deadId, reason, deliveries: delivery.deliveries });
