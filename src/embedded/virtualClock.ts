@@ -63,7 +63,7 @@ export class VirtualClock implements Clock {
 
 /** Lets promises that are settled or settle each other run to their end. */
 async function settle(): Promise<void> {
-  for (let round = 0; round < 2; round++) {
+  for (let round = 0; round < 4; round++) {
     await new Promise<void>((resolve) => {
       setImmediate(resolve);
     });

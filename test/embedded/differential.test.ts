@@ -35,7 +35,7 @@ describe('the embedded engine and a real server', function () {
             commands += steps.length;
             await pair.run(steps);
           }),
-          { numRuns: 100_000, plugins: [fc.interruptAfterTimeLimit(8_000)] },
+          { numRuns: 100_000, plugins: [fc.interruptAfterTimeLimit(5_000)] },
         );
       } finally {
         pair.close();

@@ -45,7 +45,7 @@ describe("the bus's scripts in the embedded engine", function () {
             for (const { script } of steps) if (script !== undefined) called.add(script);
             await pair.run(steps);
           }),
-          { numRuns: 100_000, plugins: [fc.interruptAfterTimeLimit(8_000)] },
+          { numRuns: 100_000, plugins: [fc.interruptAfterTimeLimit(5_000)] },
         );
       } finally {
         pair.close();
