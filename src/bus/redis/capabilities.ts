@@ -46,7 +46,7 @@ export async function timeByInfo(send: Send): Promise<number | undefined> {
 /** Which server this is, by its own version and not by the Redis version that it claims to be compatible with. */
 function serverOf(info: ReadonlyMap<string, string>): Pick<Capabilities, 'server' | 'version'> {
   const redisVersion = info.get('redis_version');
-  const own = (['valkey', 'dragonfly'] as const).find((name) => info.has(`${name}_version`));
+  const own = (['valkey', 'dragonfly', 'embedded'] as const).find((name) => info.has(`${name}_version`));
   if (own !== undefined) return { server: own, version: (info.get(`${own}_version`) ?? '').replace(/^df-v?/, '') };
   if (redisVersion === undefined || info.has('kvrocks_version'))
     return { server: 'unknown', version: redisVersion ?? '' };
