@@ -90,6 +90,11 @@ export class ConnectionRegistry implements Connections, Disposable {
     return this.deps.store.secretsOf(profile);
   }
 
+  /** The URL with its secrets, for a worker that is launched there; it never goes into a log, a setting or an environment. */
+  urlWithSecrets(profile: ConnectionProfile): Promise<string> {
+    return this.resolveUrl(profile);
+  }
+
   /** Keeps other secrets for a profile; its connection starts afresh. */
   async setSecrets(profile: ConnectionProfile, secrets: Secrets | undefined): Promise<void> {
     await this.deps.store.setSecrets(profile, secrets);

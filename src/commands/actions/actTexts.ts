@@ -96,6 +96,8 @@ export function buttonOf(name: string, total: number, words: Words): string {
       return l10n.t('Undo {0}', n);
     case 'launchWorker':
       return l10n.t('Launch');
+    case 'removeDebugGroup':
+      return l10n.t('Remove');
     default:
       return l10n.t('Replay {0}', n);
   }
@@ -138,6 +140,8 @@ function titleOf(first: PlanFacts, plans: readonly PlanFacts[], total: number, w
       return restoreTitle(first.choices.kind, entries, inGroup, l10n);
     case 'launchWorker':
       return l10n.t('Launch a worker in {0} of stream {1}?', inGroup, displayText(stream));
+    case 'removeDebugGroup':
+      return l10n.t('Remove {0} of stream {1}?', inGroup, displayText(stream));
   }
 }
 
@@ -217,6 +221,7 @@ function meaningOf({ name: verb, choices, preview }: PlanFacts, { l10n }: Words)
         l10n.t('Owner, delivery count and idle time become what they were. What has changed since is left alone.'),
       ];
     case 'launchWorker':
+    case 'removeDebugGroup':
       return [];
   }
 }

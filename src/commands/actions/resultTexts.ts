@@ -155,6 +155,8 @@ function doneText(name: string, done: number, total: number, words: Words): stri
       return l10n.t('Undid {0}', of);
     case 'launchWorker':
       return l10n.t('Granted');
+    case 'removeDebugGroup':
+      return l10n.t('Removed the group');
     default:
       return l10n.t('Replayed {0}', of);
   }

@@ -5,6 +5,7 @@ import { launchWorker } from './launchWorker';
 import { makeReclaimable } from './makeReclaimable';
 import { moveToDeadLetters } from './moveToDeadLetters';
 import { publish } from './publish';
+import { removeDebugGroup } from './removeDebugGroup';
 import { replay } from './replay';
 import { replayEntry } from './replayEntry';
 import { replayToGroup } from './replayToGroup';
@@ -23,6 +24,7 @@ export const verbs = {
   deleteEntry,
   restore,
   launchWorker,
+  removeDebugGroup,
 } as const;
 
 /** One of `verbs`. */

@@ -21,7 +21,8 @@ export type VerbName =
   | 'publish'
   | 'deleteEntry'
   | 'restore'
-  | 'launchWorker';
+  | 'launchWorker'
+  | 'removeDebugGroup';
 
 /**
  * How bad a mistake with a verb is: `harmless` changes nothing that the group would not change by itself, `undoable` can be taken
