@@ -12,13 +12,6 @@ export function entryIdOf(text: string): EntryId | null {
 
 const largestPart = 0xffff_ffff_ffff_ffffn;
 
-/** True when `a` is not after `b`. */
-export function isAtOrBefore(a: EntryId, b: EntryId): boolean {
-  const [aMs, aSequence] = parts(a);
-  const [bMs, bSequence] = parts(b);
-  return aMs === bMs ? aSequence <= bSequence : aMs < bMs;
-}
-
 /** The time that an id tells, in milliseconds since the epoch; null when its producer chose something that is no time. */
 export function idTimeMs(id: string): number | null {
   const ms = Number(id.slice(0, id.indexOf('-')));
@@ -27,8 +20,3 @@ export function idTimeMs(id: string): number | null {
 
 const firstPlausibleMs = Date.UTC(2010, 0, 1);
 const lastPlausibleMs = Date.UTC(2100, 0, 1);
-
-function parts(id: EntryId): readonly [bigint, bigint] {
-  const dash = id.indexOf('-');
-  return [BigInt(id.slice(0, dash)), BigInt(id.slice(dash + 1))];
-}

@@ -1,32 +1,25 @@
-/** Reads all about one entry: itself, its pending rows, what it says of itself, and its dead letters. */
+/** Reads all about one entry: itself, where it stands in the groups, what it says of itself, and its dead letters. */
 import { bytesToText } from '../base/byteText';
-import type { Entry, EntryId, GroupInfo, StreamKey } from '../bus';
+import type { Entry, EntryId, StreamKey } from '../bus';
 import { reasonOf } from '../connections/describeFailure';
 import type { Inspector } from '../connections/inspector';
 import { entryIdOf } from './entryIds';
 import { readEntries } from './entryPages';
-import type { DeadLetterFacts, EntryFacts, FoundDeadLetter, GroupStanding } from './streamReader';
+import type { DeadLetterFacts, EntryFacts, FoundDeadLetter } from './streamReader';
 
 /** How many dead letters after the entry's own time are looked through for those of this entry. */
 const searchedDeadLetters = 200;
 
-/** Reads an entry; in two round trips, and one more when the stream has dead letters. */
+/** Reads an entry: two round trips, and one or two more when the stream has dead letters. */
 export async function readEntry(
   inspect: Inspector,
   place: { readonly key: StreamKey; readonly id: EntryId; readonly deadKeys: readonly StreamKey[] },
   signal: AbortSignal,
 ): Promise<EntryFacts> {
   const { key, id, deadKeys } = place;
-  const [groups, [entry = null], serverTimeMs] = await Promise.all([
-    inspect.groupInfos(key),
-    inspect.range(key, { from: id, to: id, count: 1 }),
-    inspect.serverTimeMs(key),
-  ]);
+  const { entry, standings, serverTimeMs } = await inspect.standingOf(key, id);
   const replayOf = entry && replayOrigin(entry);
-  const [standings, deadLetters] = await Promise.all([
-    Promise.all(groups.map((group) => standingOf(inspect, key, group, id))),
-    findDeadLetters(inspect, deadKeys, [id, ...(replayOf ? [replayOf.id] : [])], signal),
-  ]);
+  const deadLetters = await findDeadLetters(inspect, deadKeys, [id, ...(replayOf ? [replayOf.id] : [])], signal);
   return {
     id,
     entry,
@@ -36,13 +29,6 @@ export async function readEntry(
     deadLetters,
     serverTimeMs,
   };
-}
-
-async function standingOf(inspect: Inspector, key: StreamKey, group: GroupInfo, id: EntryId): Promise<GroupStanding> {
-  const common = { group: group.name, lastDeliveredId: group.lastDeliveredId };
-  if (group.pending === 0) return { ...common, pending: null };
-  const rows = await unlessGone(inspect.pending(key, group.name, { from: id, to: id, count: 1 }));
-  return { ...common, pending: rows?.[0] ?? null };
 }
 
 /** A complete block at the end is ours anywhere; other forms are believed only in a stream named like dead letters. */

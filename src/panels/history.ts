@@ -1,10 +1,10 @@
 /** The life of a message as far as the server and the dead letters tell it, each event with its source; oldest first. */
 import { displayText } from '../base/byteText';
 import type { Localizer } from '../base/localize';
+import type { Standing } from '../bus/inspect/standing';
 import type { HistoryEventView } from '../protocol/streamPanel';
 import { idTimeMs } from './entryIds';
-import { lastDeliveredAtMs } from './standings';
-import type { DeadLetterFacts, EntryFacts, GroupStanding } from './streamReader';
+import type { DeadLetterFacts, EntryFacts } from './streamReader';
 import { nameView } from './values';
 
 /** All events, those of unknown time first. */
@@ -12,7 +12,7 @@ export function historyView(facts: EntryFacts, l10n: Localizer): readonly Histor
   const events = [
     ...originEvents(facts, l10n),
     ...facts.deadLetters.map((letter) => deadLetterEvent(letter, letter.atMs ?? idTimeMs(letter.id), l10n)),
-    ...facts.standings.flatMap((standing) => deliveryEvents(standing, facts, l10n)),
+    ...facts.standings.flatMap((standing) => deliveryEvents(standing, l10n)),
   ];
   return events
     .map((event, index) => ({ event, index }))
@@ -63,19 +63,17 @@ function deadLetterEvent(letter: DeadLetterFacts, atMs: number | null, l10n: Loc
   };
 }
 
-function deliveryEvents(standing: GroupStanding, facts: EntryFacts, l10n: Localizer): readonly HistoryEventView[] {
-  const { pending } = standing;
-  if (!pending) return [];
-  const atMs = lastDeliveredAtMs(standing, facts.serverTimeMs);
+function deliveryEvents(standing: Standing, l10n: Localizer): readonly HistoryEventView[] {
+  if (standing.state !== 'pending' && standing.state !== 'gone') return [];
+  const { pending, lastDeliveredAtMs: atMs } = standing;
+  const delivered =
+    standing.state === 'pending'
+      ? l10n.t('Last delivered, still pending')
+      : l10n.t('Last delivered, still pending without its message');
   return [
     {
       atMs: atMs ?? null,
-      title:
-        atMs === undefined
-          ? l10n.t('Released, still pending')
-          : facts.entry
-            ? l10n.t('Last delivered, still pending')
-            : l10n.t('Last delivered, still pending without its message'),
+      title: atMs === undefined ? l10n.t('Released, still pending') : delivered,
       source: 'server',
       group: nameView(standing.group),
       ...(atMs === undefined ? {} : { consumer: nameView(pending.consumer) }),

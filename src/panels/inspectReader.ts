@@ -2,22 +2,19 @@
  * Reads a stream over a live connection with the calls that only read. A page takes a first small read, from which it learns how
  * large entries are, and then one for the rest; a stream's dead letters are looked for once and then known.
  */
-import type { Entry, EntryId, StreamKey } from '../bus';
-import { reasonOf } from '../connections/describeFailure';
-import type { Inspector } from '../connections/inspector';
+import type { Entry, StreamKey } from '../bus';
+import type { GroupDescription } from '../bus/inspect/groups';
 import type { LiveConnection } from '../connections/liveConnection';
+import type { Figure } from '../protocol/streamPanel';
 import { entryIdOf } from './entryIds';
 import { readEntries } from './entryPages';
 import { readEntry } from './entryReads';
-import { lagFigure } from './lagFigure';
 import type { EntriesFacts, EntryFacts, StreamFacts, StreamReader } from './streamReader';
 
 /** Reads one stream of one connection. */
 export class InspectReader implements StreamReader {
   /** Keys that hold dead letters of the stream; undefined until they were looked for. */
   private deadKeys: readonly StreamKey[] | undefined;
-  /** Keys that this user may not read: asking again would only fill the server's ACL LOG. */
-  private readonly deniedKeys = new Set<StreamKey>();
 
   constructor(
     private readonly connection: LiveConnection,
@@ -28,24 +25,26 @@ export class InspectReader implements StreamReader {
     const { key } = this;
     return this.connection.read(
       async (inspect) => {
-        const [info, groups, serverTimeMs, dead] = await Promise.all([
-          inspect.streamInfo(key),
-          inspect.groupInfos(key),
-          inspect.serverTimeMs(key),
-          this.findDeadLetters(inspect),
+        const [{ info, memoryBytes, timeToLiveMs, serverTimeMs }, groups, dead] = await Promise.all([
+          inspect.describeStream(key),
+          inspect.describeGroups(key),
+          inspect.deadLettersOf(key),
         ]);
+        this.deadKeys = dead.map((stream) => stream.key);
         return {
           length: info.length,
           firstId: info.firstEntry?.id ?? null,
           lastId: info.lastEntry?.id ?? null,
-          groups: groups.map((group) => ({
-            name: group.name,
-            consumers: group.consumers,
-            pending: group.pending,
-            lag: lagFigure(group, info),
-            lastDeliveredId: group.lastDeliveredId,
+          groups: groups.map(({ name, consumers, pending, lag, lastDeliveredId }) => ({
+            name,
+            consumers,
+            pending,
+            lag: figureView(lag),
+            lastDeliveredId,
           })),
-          deadLetters: dead[0] ?? null,
+          deadLetters: dead.find(({ length }) => length > 0) ?? null,
+          memoryBytes: figureView(memoryBytes),
+          timeToLiveMs,
           serverTimeMs,
         };
       },
@@ -62,8 +61,8 @@ export class InspectReader implements StreamReader {
     if (id === null) return null;
     return this.connection.read(
       async (inspect) => {
-        if (!this.deadKeys) await this.findDeadLetters(inspect);
-        return readEntry(inspect, { key: this.key, id, deadKeys: this.deadKeys ?? [] }, signal);
+        this.deadKeys ??= (await inspect.deadLettersOf(this.key)).map((stream) => stream.key);
+        return readEntry(inspect, { key: this.key, id, deadKeys: this.deadKeys }, signal);
       },
       { signal },
     );
@@ -72,33 +71,10 @@ export class InspectReader implements StreamReader {
   async fields(text: string, signal: AbortSignal): Promise<Entry | null> {
     const id = entryIdOf(text);
     if (id === null) return null;
-    return this.connection.read((inspect) => oneEntry(inspect, this.key, id), { signal });
-  }
-
-  private async findDeadLetters(inspect: Inspector): Promise<readonly { key: StreamKey; length: number }[]> {
-    const candidates = inspect.companionCandidates(this.key, 'dlq').filter((key) => !this.deniedKeys.has(key));
-    const lengths = await Promise.all(candidates.map((key) => this.lengthUnlessGone(inspect, key)));
-    const found = candidates.flatMap((key, index) => {
-      const length = lengths[index] ?? 0;
-      return length > 0 ? [{ key, length }] : [];
-    });
-    this.deadKeys = found.map(({ key }) => key);
-    return found;
-  }
-
-  private async lengthUnlessGone(inspect: Inspector, key: StreamKey): Promise<number> {
-    try {
-      return await inspect.length(key);
-    } catch (error) {
-      const reason = reasonOf(error);
-      if (reason === 'no-permission') this.deniedKeys.add(key);
-      else if (reason !== 'wrong-type') throw error;
-      return 0;
-    }
+    return this.connection.read((inspect) => inspect.entryById(this.key, id), { signal });
   }
 }
 
-async function oneEntry(inspect: Inspector, key: StreamKey, id: EntryId): Promise<Entry | null> {
-  const [entry] = await inspect.range(key, { from: id, to: id, count: 1 });
-  return entry ?? null;
+function figureView(figure: GroupDescription['lag']): Figure {
+  return figure.kind === 'unknown' ? { kind: 'unknown', reason: figure.reason } : figure;
 }

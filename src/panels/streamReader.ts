@@ -1,5 +1,6 @@
 /** What the stream panel reads, as facts; `inspectReader.ts` reads them over a live connection. Times are the server's clock. */
 import type { ConsumerName, Entry, EntryId, GroupName, StreamKey } from '../bus';
+import type { Standing } from '../bus/inspect/standing';
 import type { LiveConnection } from '../connections/liveConnection';
 import type { EntriesQuery, Figure } from '../protocol/streamPanel';
 
@@ -19,6 +20,10 @@ export interface StreamFacts {
   readonly lastId: EntryId | null;
   readonly groups: readonly GroupFacts[];
   readonly deadLetters: { readonly key: StreamKey; readonly length: number } | null;
+  /** An estimate of the server. */
+  readonly memoryBytes: Figure;
+  /** Until the key expires; null when it does not. */
+  readonly timeToLiveMs: number | null;
   readonly serverTimeMs: number;
 }
 
@@ -27,18 +32,6 @@ export interface EntriesFacts {
   readonly entries: readonly Entry[];
   readonly hasOlder: boolean;
   readonly hasNewer: boolean;
-}
-
-/** One group's view of an entry: its pending row, when it has one. */
-export interface GroupStanding {
-  readonly group: GroupName;
-  readonly lastDeliveredId: EntryId;
-  readonly pending: {
-    readonly consumer: ConsumerName;
-    /** -1 when it was released without an owner. */
-    readonly idleMs: number;
-    readonly deliveryCount: number;
-  } | null;
 }
 
 /** What a dead letter tells of the message that died; of foreign formats only what they hold. */
@@ -67,7 +60,7 @@ export interface EntryFacts {
   readonly id: EntryId;
   /** Null when the stream holds no entry with this id. */
   readonly entry: Entry | null;
-  readonly standings: readonly GroupStanding[];
+  readonly standings: readonly Standing[];
   /** What the entry says of itself when it is a dead letter. */
   readonly deadLetter: DeadLetterFacts | null;
   /** Where it came from when it is a replay. */

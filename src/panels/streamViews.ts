@@ -25,7 +25,7 @@ const maxRawChars = 64 * 1024;
 
 /** The panel's header. */
 export function overviewView(key: StreamKey, connection: ConnectionView, facts: StreamFacts): StreamOverview {
-  const { length, firstId, lastId, groups, deadLetters, serverTimeMs } = facts;
+  const { length, firstId, lastId, groups, deadLetters, memoryBytes, timeToLiveMs, serverTimeMs } = facts;
   return {
     connection,
     stream: nameView(key),
@@ -34,6 +34,8 @@ export function overviewView(key: StreamKey, connection: ConnectionView, facts: 
     lastId,
     groups: groups.map((group) => ({ ...group, name: nameView(group.name) })),
     deadLetters: deadLetters && { stream: nameView(deadLetters.key), length: deadLetters.length },
+    memoryBytes,
+    timeToLiveMs,
     serverTimeMs,
   };
 }
@@ -67,7 +69,7 @@ export function detailView(key: StreamKey, facts: EntryFacts, l10n: Localizer): 
     fieldCount: entry ? entry.fields.length / 2 : 0,
     bytes: entry ? sizeOf(entry.fields) : 0,
     raw: entryReply(id, entry?.fields ?? null, maxRawChars),
-    standings: standingViews(facts, l10n),
+    standings: standingViews(standings, l10n),
     history: historyView(facts, l10n),
     deadLetter: deadLetter && deadLetterView(deadLetter, facts, l10n),
     commands: entryCommands(key, id, groups),

@@ -43,6 +43,10 @@ export interface StreamOverview {
   readonly lastId: string | null;
   readonly groups: readonly GroupView[];
   readonly deadLetters: { readonly stream: NameView; readonly length: number } | null;
+  /** An estimate of the server, in bytes. */
+  readonly memoryBytes: Figure;
+  /** Until the key expires; null when it does not. */
+  readonly timeToLiveMs: number | null;
   readonly serverTimeMs: number;
 }
 

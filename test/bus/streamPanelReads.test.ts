@@ -118,7 +118,9 @@ describe('the reads of the stream panel', function () {
     await redis.xadd(`${key}:dlq`, '*', 'a', 'b');
     const facts = await readerOf(key).overview(never);
     assert.deepEqual([facts.length, facts.firstId, facts.lastId], [5, '1700000000000-0', '1700000000001-1']);
-    assert.deepEqual(facts.deadLetters, { key: `${key}:dlq`, length: 1 });
+    assert.deepEqual([facts.deadLetters?.key, facts.deadLetters?.length], [`${key}:dlq`, 1]);
+    assert.ok(facts.memoryBytes.kind === 'exact' && facts.memoryBytes.value > 100);
+    assert.equal(facts.timeToLiveMs, null);
     assert.deepEqual(
       facts.groups.map(({ name, pending, lag }) => [name, pending, 'value' in lag ? lag.value : null]).sort(),
       [
@@ -135,15 +137,15 @@ describe('the reads of the stream panel', function () {
     await redis.xreadgroup('GROUP', 'a', 'c1', 'COUNT', 2, 'STREAMS', key, '>');
     const [newest = '', middle = '', oldest = ''] = all;
     await redis.xack(key, 'a', oldest);
-    const pendingOf = async (id: string): Promise<unknown> => {
+    const statesOf = async (id: string): Promise<unknown> => {
       const facts = await readerOf(key).entry(id, never);
-      return [facts?.entry !== null, ...(facts?.standings ?? []).map(({ pending }) => pending?.consumer ?? null)];
+      return facts?.standings.map(({ state }) => state);
     };
-    assert.deepEqual(await pendingOf(middle), [true, 'c1', null]);
-    assert.deepEqual(await pendingOf(oldest), [true, null, null]);
-    assert.deepEqual(await pendingOf(newest), [true, null, null]);
+    assert.deepEqual(await statesOf(middle), ['pending', 'undelivered']);
+    assert.deepEqual(await statesOf(oldest), ['passed', 'undelivered']);
+    assert.deepEqual(await statesOf(newest), ['undelivered', 'undelivered']);
     await redis.xdel(key, middle);
-    assert.deepEqual(await pendingOf(middle), [false, 'c1', null]);
+    assert.deepEqual(await statesOf(middle), ['gone', 'absent']);
     assert.equal(await readerOf(key).entry('no id', never), null);
   });
 
@@ -222,6 +224,8 @@ describe('the reads of the stream panel', function () {
       'config',
       'hello',
       'info',
+      'memory',
+      'pttl',
       'time',
       'type',
       'xinfo',

@@ -32,6 +32,8 @@ describe('the VSIX', () => {
       'media/activity.svg',
       'media/icon.png',
       'media/icon.svg',
+      'media/stream-dark.svg',
+      'media/stream-light.svg',
       'package.json',
       'package.nls.json',
     ]);

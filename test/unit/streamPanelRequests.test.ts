@@ -18,6 +18,8 @@ const overview: StreamFacts = {
   lastId: null,
   groups: [],
   deadLetters: null,
+  memoryBytes: { kind: 'exact', value: 0, source: '' },
+  timeToLiveMs: null,
   serverTimeMs: 0,
 };
 

@@ -33,7 +33,7 @@ describe('the stream panel, one entry', function () {
     return stream;
   }
 
-  const fieldsOf = (...pairs: (string | Uint8Array)[]): SampleOptions['detail'] => {
+  const fieldsOf = (...pairs: (string | Uint8Array)[]): NonNullable<SampleOptions['detail']> => {
     const fields = fieldViews(pairs.map((part) => Buffer.from(part)));
     return () => ({ fields, fieldCount: pairs.length / 2 });
   };

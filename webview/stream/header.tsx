@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { ConnectionView, StreamOverview } from '../../src/protocol/streamPanel';
 import { Button } from '../controls';
 import { ErrorNote } from '../errorNote';
-import { formatCount, formatFullTime, formatTime } from '../format';
+import { figureOrigin, formatBytes, formatCount, formatDuration, formatFullTime, formatTime } from '../format';
 import { Icon } from '../icons';
 import { t } from '../l10n';
 import { SafeText } from '../safeText';
@@ -98,6 +98,7 @@ function Toolbar({ model }: { model: StreamModel }): JSX.Element {
 }
 
 function Facts({ model, overview }: { model: StreamModel; overview: StreamOverview }): JSX.Element {
+  const { memoryBytes, timeToLiveMs } = overview;
   return (
     <dl class="facts">
       <div class="fact">
@@ -106,6 +107,20 @@ function Facts({ model, overview }: { model: StreamModel; overview: StreamOvervi
       </div>
       <EndFact model={model} label={t('first')} id={overview.firstId} end="oldest" />
       <EndFact model={model} label={t('last')} id={overview.lastId} end="newest" />
+      <div class="fact">
+        <dt>{t('memory')}</dt>
+        <dd title={figureOrigin(memoryBytes)}>
+          {memoryBytes.kind === 'unknown' ? t('unknown') : `≈ ${formatBytes(memoryBytes.value)}`}
+        </dd>
+      </div>
+      {timeToLiveMs === null ? null : (
+        <div class="fact">
+          <dt>{t('expires in')}</dt>
+          <dd title={t('The key has a time to live (PTTL): the whole stream is deleted then.')}>
+            {formatDuration(timeToLiveMs)}
+          </dd>
+        </div>
+      )}
     </dl>
   );
 }

@@ -114,6 +114,8 @@ export class SampleStream {
         },
       ],
       deadLetters: { stream: nameView('orders:dlq'), length: 38 },
+      memoryBytes: { kind: 'exact', value: 412_300, source: 'MEMORY USAGE, an estimate' },
+      timeToLiveMs: null,
       serverTimeMs: newestMs + 41_000,
       ...this.options.overview,
     };
