@@ -11,6 +11,8 @@ export interface CrashWorkerOptions {
   readonly killAt?: 'before-handler' | 'after-effect';
   readonly killId?: string;
   readonly name?: string;
+  /** Default 600. */
+  readonly minIdleMs?: number;
 }
 
 /** A worker process. */
@@ -25,7 +27,7 @@ const live = new Set<CrashWorker>();
 
 /** Starts a worker; it is ready when this resolves, or has died already. */
 export async function startCrashWorker(options: CrashWorkerOptions): Promise<CrashWorker> {
-  const { url, stream, killAt = '', killId = '', name } = options;
+  const { url, stream, killAt = '', killId = '', name, minIdleMs = 600 } = options;
   const child = spawn(process.execPath, ['--import=tsx', path.join(import.meta.dirname, 'crashWorker.ts')], {
     env: {
       ...process.env,
@@ -33,6 +35,7 @@ export async function startCrashWorker(options: CrashWorkerOptions): Promise<Cra
       STREAM: stream,
       KILL_AT: killAt,
       KILL_ID: killId,
+      MIN_IDLE_MS: String(minIdleMs),
       ...(name === undefined ? {} : { NAME: name }),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
