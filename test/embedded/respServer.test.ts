@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { systemClock } from '../../src/base/clock';
+import { connectRedis } from '../../src/bus/redis/connect';
 import { EmbeddedServer, startRespServer } from '../../src/embedded';
 import type { RespServer, RespServerOptions } from '../../src/embedded';
 import { findProgram } from '../../scripts/lib/findProgram.mjs';
@@ -253,6 +254,19 @@ describe('the RESP server', function () {
       assert.equal((await client.xrange('s', '-', '+')).length, 50);
       await client.quit();
     }
+  });
+
+  it('is recognised as the sandbox by the port for real servers', async () => {
+    const server = await start();
+    const port = await connectRedis({ url: `redis://${server.host}:${server.port}` });
+    const can = await port.capabilities();
+    await port.close();
+    assert.equal(can.server, 'embedded');
+    assert.match(can.version, /^\d/);
+    assert.deepEqual(
+      [can.role, can.isCluster, can.hasAutoClaim, can.hasScanType, can.hasScripts, can.hasReadClaim, can.hasAckDelete],
+      ['master', false, true, true, true, false, false],
+    );
   });
 
   it('serves redis-cli', async function () {
