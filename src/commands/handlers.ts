@@ -41,6 +41,9 @@ export function createCommandHandlers(services: CommandServices): CommandHandler
     'redisStreams.findEntry': bound(findEntry),
     'redisStreams.filterStreams': bound(filterStreams),
     'redisStreams.refresh': bound(refresh),
+    'redisStreams.refreshAll': () => {
+      services.explorer.refresh(undefined);
+    },
     'redisStreams.retry': bound(retry),
     'redisStreams.loadMore': bound(loadMore),
     'redisStreams.setAutomaticRefresh': bound(setAutomaticRefresh),

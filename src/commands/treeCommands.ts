@@ -10,10 +10,9 @@ import type { CommandServices } from './commandServices';
 import { connectNode } from './connectionCommands';
 import { connectionFor, nodesOf } from './targets';
 
-/** Reads the nodes again, or everything when the call names none. */
+/** Reads the nodes again: those of the call, else what is selected, else everything. */
 export function refresh(services: CommandServices, args: readonly unknown[]): void {
-  // The view's title passes along what is selected, yet means everything.
-  const nodes = isTreeNode(args[0]) ? nodesOf(args, services) : [];
+  const nodes = nodesOf(args, services);
   if (nodes.length === 0) services.explorer.refresh(undefined);
   for (const node of nodes) services.explorer.refresh(node);
 }

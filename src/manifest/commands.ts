@@ -16,6 +16,7 @@ export const commandIds = [
   'redisStreams.findEntry',
   'redisStreams.filterStreams',
   'redisStreams.refresh',
+  'redisStreams.refreshAll',
   'redisStreams.retry',
   'redisStreams.loadMore',
   'redisStreams.setAutomaticRefresh',

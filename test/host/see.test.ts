@@ -1,6 +1,8 @@
 // Connecting and looking, in a real VS Code on a real Redis: the whole tour by mouse and by keyboard, what is said when things go
 // wrong, and pictures in every theme. What each row says is proved in test/bus/tree*.test.ts.
 import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { eventually } from '../support/eventually';
 import { startRedis } from '../support/redisServer';
@@ -158,7 +160,7 @@ describe('Seeing a Redis in VS Code', () => {
     await tree().select(['shop', 'orders', 'billing', 'worker-1']);
     await tree().expand(['shop', 'orders', 'billing', 'worker-1']);
     await client.xadd('orders', '*', 'n', '5');
-    await tree().pressTitleAction('Refresh');
+    await tree().pressTitleAction('Refresh All');
     await eventually(async () => {
       const rows = await tree().rows();
       assert.equal(rows.find(({ label }) => label === 'orders')?.description, '4 · 2 groups · 3 pending');
@@ -166,6 +168,19 @@ describe('Seeing a Redis in VS Code', () => {
     });
     assert.deepEqual(await tree().selection(), ['worker-1']);
     assert.ok(await tree().has(pending));
+  });
+
+  it('refreshes by itself at the interval that the row shows, production only when it is asked for', async () => {
+    const { bridge } = window();
+    const figures = async (): Promise<string | undefined> =>
+      (await tree().rows()).find(({ label }) => label === 'orders')?.description;
+    assert.doesNotMatch((await tree().rows())[0]?.description ?? '', /every/);
+    await bridge.updateSetting('redisStreams.autoRefreshProductionSeconds', 1);
+    await eventually(async () => assert.match((await tree().rows())[0]?.description ?? '', /every 1 s$/));
+    await client.xadd('orders', '*', 'n', '6');
+    await eventually(async () => assert.equal(await figures(), '5 · 2 groups · 3 pending'));
+    await bridge.updateSetting('redisStreams.autoRefreshProductionSeconds', undefined);
+    await eventually(async () => assert.doesNotMatch((await tree().rows())[0]?.description ?? '', /every/));
   });
 
   it('copies names, ids, payloads and redis-cli lines, of several rows at once', async () => {
@@ -201,8 +216,11 @@ describe('Seeing a Redis in VS Code', () => {
       return items;
     };
     const worker = ['shop', 'orders', 'billing', 'worker-1'];
-    assert.deepEqual(await itemsOf(...worker, ids[0] ?? ''), ['Open Entry', 'Copy ID', 'Copy as redis-cli']);
-    assert.deepEqual(await itemsOf('shop', 'orders', 'billing'), ['Copy Name', 'Copy as redis-cli', '---', 'Refresh']);
+    const gone = await itemsOf(...worker, ids[0] ?? '');
+    assert.deepEqual(gone.slice(0, 3), ['Open Entry', 'Copy ID', 'Copy as redis-cli'], 'there is no payload to copy');
+    assert.ok((await itemsOf(...worker, ids[1] ?? '')).includes('Copy Payload'));
+    const group = await itemsOf('shop', 'orders', 'billing');
+    assert.deepEqual(group.slice(0, 4), ['Copy Name', 'Copy as redis-cli', '---', 'Refresh']);
     assert.deepEqual(await tree().inlineActions(['shop', 'orders']), ['Open Stream', 'Refresh']);
   });
 
@@ -268,7 +286,7 @@ describe('Seeing a Redis in VS Code', () => {
       '',
     ];
     for (const name of names) await client.xadd(name, '1-1', 'n', '1');
-    await tree().pressTitleAction('Refresh');
+    await tree().pressTitleAction('Refresh All');
     const shown = names.map((name) => (name === '' ? '""' : name.replace('\u202e', String.raw`\u202e`)));
     await eventually(async () => {
       const labels = (await tree().rows()).map(({ label }) => label);
@@ -281,12 +299,12 @@ describe('Seeing a Redis in VS Code', () => {
     assert.ok(tooltip.startsWith('[quit](command:workbench.action.quit)'), tooltip);
     assert.equal(await window().page.locator('.workbench-hover-container a').count(), 0);
     await client.del(...names);
-    await tree().pressTitleAction('Refresh');
+    await tree().pressTitleAction('Refresh All');
   });
 
   it('shows a lost link where it was, connects again by itself, and goes on', async () => {
     await server.kill();
-    await tree().pressTitleAction('Refresh');
+    await tree().pressTitleAction('Refresh All');
     await eventually(async () => assert.match((await tree().rows())[0]?.description ?? '', /^lost, retry in/));
     assert.ok(await tree().has(['shop', 'orders']), 'what was read stays');
     await window().screenshot('see-lost');
@@ -320,6 +338,23 @@ describe('Seeing a Redis in VS Code', () => {
     });
     await bridge.updateSetting('redisStreams.connections', undefined);
     await eventually(async () => assert.ok(!(await tree().has('from settings'))));
+  });
+
+  it('shows what the workspace names without connecting, until somebody asks', async () => {
+    const folder = join(window().workspace, '.vscode');
+    mkdirSync(folder, { recursive: true });
+    const named = { name: 'theirs', url: `redis://${server.host}:${server.port}`, environment: 'local' };
+    writeFileSync(join(folder, 'settings.json'), JSON.stringify({ 'redisStreams.connections': [named] }));
+    await eventually(async () => assert.ok(await tree().has('theirs')));
+    await tree().expand('theirs');
+    await tree().element(['theirs', 'theirs is not connected.']);
+    await tree().click(['theirs', 'theirs is not connected.']);
+    assert.ok((await window().quickInput.read('Password for theirs')).isPassword);
+    await window().quickInput.type(password);
+    await window().quickInput.accept();
+    await tree().element(['theirs', 'No streams here yet.']);
+    rmSync(folder, { recursive: true });
+    await eventually(async () => assert.ok(!(await tree().has('theirs'))));
   });
 
   it('never wrote the password to the log', async () => {

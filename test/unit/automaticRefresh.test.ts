@@ -17,6 +17,7 @@ function connectionIn(environment: Environment): LiveConnection & { state: Conne
     profile: { id: connectionId(environment), name: environment, url: 'redis://h', environment, source: 'saved' },
     state: connected,
     isReadOnly: true,
+    writableUntilMs: undefined,
     onDidChange: () => ({ dispose: () => undefined }),
     connect: () => Promise.resolve(),
     disconnect: () => undefined,
