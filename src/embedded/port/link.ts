@@ -67,7 +67,7 @@ export class EmbeddedLink implements NetworkMember {
     const { session } = this;
     this.session = undefined;
     // The server of a half-dead link goes on waiting for the client's entries and gives them to nobody.
-    if (session && loss === 'requests') this.engine.closeSession(session);
+    if (session && (loss === 'requests' || !session.blocked)) this.engine.closeSession(session);
     this.rejectAll(({ call }) => linkError('connection-lost', unreachable, call, true));
   }
 

@@ -76,8 +76,7 @@ export class RespConnection {
         this.run(args);
       }
     } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error;
-      this.writer.write(replyError(`Protocol error: ${error.message}`), this.session.protocol);
+      this.writer.write(errorReply(error), this.session.protocol);
       this.end();
       return;
     }
@@ -135,4 +134,11 @@ export class RespConnection {
     this.socket.end();
     this.socket.destroySoon();
   }
+}
+
+/** What ended the connection; a mistake of the engine's own ends it too, and not the server. */
+function errorReply(error: unknown): Reply {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ProtocolError) return replyError(`Protocol error: ${message}`);
+  return replyError(`internal error of the sandbox, please report it: ${message}`);
 }
