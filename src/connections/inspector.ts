@@ -1,6 +1,5 @@
-import { companionCandidates, entryIdTimeMs, readDeadLetter } from '../bus';
-import { createInspector } from '../bus/inspect/inspector';
-import type { Inspector as BusInspector } from '../bus/inspect/inspector';
+import { companionCandidates, createInspector, entryIdTimeMs, readDeadLetter } from '../bus';
+import type { Inspector as BusInspector } from '../bus';
 import type { InspectPort } from './inspectPort';
 
 /** The calls of a port that only read. */

@@ -1,6 +1,5 @@
 import type { Localizer } from '../base/localize';
-import type { EntryId, StreamKey } from '../bus';
-import type { ConsumerDescription, GroupDescription } from '../bus/inspect/groups';
+import type { ConsumerDescription, EntryId, GroupDescription, StreamKey } from '../bus';
 import type { Inspector } from '../connections/inspector';
 import type { LiveConnection, ReadOptions } from '../connections/liveConnection';
 import { reasonOf } from '../connections/describeFailure';
