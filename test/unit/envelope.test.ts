@@ -306,6 +306,26 @@ describe('the panel envelope', () => {
     assert.deepEqual([hellos, seen], [2, [2]]);
   });
 
+  it('ignores an event of another generation and gives no credit for it', async () => {
+    const { client, host, pipe } = join({ credits: 1 });
+    const seen: number[] = [];
+    client.on('tick', (tick) => seen.push(tick));
+    client.start();
+    client.restart();
+    await client.request('echo', 1);
+    pipe.isHeld = true;
+    for (const generation of [1, 3]) {
+      pipe.forge('toWebview', { kind: 'event', generation, name: 'tick', payload: generation, dropped: 0 });
+    }
+    pipe.deliver('toWebview');
+    pipe.deliver('toWebview');
+    assert.deepEqual([seen, pipe.toHost], [[], []]);
+    pipe.isHeld = false;
+    host.post('tick', 2);
+    await eventually(() => seen.length === 1);
+    assert.deepEqual(seen, [2]);
+  });
+
   it('answers a repeated id once and takes it again afterwards', async () => {
     const { client, pipe, waits } = join();
     client.start();
