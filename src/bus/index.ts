@@ -67,3 +67,11 @@ export type { InspectPort } from './inspect/inspectPort';
 export type { PendingPage, PendingPageQuery, PendingRow } from './inspect/pendingPage';
 export type { EntryStandings, Standing } from './inspect/standing';
 export type { StreamDescription, StreamsPage, StreamSummary } from './inspect/streams';
+export {
+  idempotent,
+  memoryIdempotencyStore,
+  type IdempotencyState,
+  type IdempotencyStore,
+  type IdempotentOptions,
+} from './consume/idempotent';
+export { rateLimit, type RateLimitOptions } from './consume/rateLimit';
