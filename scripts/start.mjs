@@ -1,8 +1,9 @@
-// `npm start`: builds the extension, starts a Redis with sample streams that keep moving, and opens a VS Code on it: the
+// `npm start`: builds the extension, starts a sandbox with sample streams that keep moving, and opens a VS Code on it: the
 // `code` on PATH with folders of its own, else a VS Code in the browser. Ctrl-C ends everything that it started.
 //
-//   npm start                       see the product at work
+//   npm start                       see the product at work; no Redis is needed
 //   npm start -- --no-open          print the address only, and stay up
+//   npm start -- --redis-server     the same streams in a redis-server, installed when it is missing
 //   npm start -- --redis URL        look at a Redis of yours; no sample traffic
 // @ts-check
 
@@ -20,7 +21,7 @@ import { ensureRedisServer, startRedisServer } from './lib/redisServer.mjs';
 import { ensureVsCodeHost, startVsCodeHost } from './lib/vscodeHost.mjs';
 
 const vsix = join(repository, 'dist', 'redis-streams-debugger.vsix');
-const usage = 'Usage: npm start [-- [--no-open] [--redis URL]]';
+const usage = 'Usage: npm start [-- [--no-open] [--redis-server | --redis URL]]';
 
 /** @type {(() => unknown)[]} */
 const endings = [];
@@ -48,29 +49,64 @@ function say(line) {
 function readOptions() {
   try {
     const { values } = parseArgs({
-      options: { 'no-open': { type: 'boolean' }, redis: { type: 'string' }, help: { type: 'boolean' } },
+      options: {
+        'no-open': { type: 'boolean' },
+        'redis-server': { type: 'boolean' },
+        redis: { type: 'string' },
+        help: { type: 'boolean' },
+      },
     });
-    return { open: values['no-open'] !== true, redis: values.redis, help: values.help === true };
+    const server = values['redis-server'] === true;
+    if (server && values.redis !== undefined) throw new Error('--redis-server and --redis exclude each other.');
+    return { open: values['no-open'] !== true, redis: values.redis, server, help: values.help === true };
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
   }
 }
 
-/** Starts a Redis and the traffic in it; answers its URL. */
-async function startSample() {
+/**
+ * Starts the sandbox; answers its URL.
+ * @returns {Promise<string>}
+ */
+function startSandbox() {
+  return new Promise((resolve) => {
+    let output = '';
+    startWorker(['sandbox'], 'sandbox', (text) => {
+      output += text;
+      const url = /redis:\/\/\S+/.exec(output)?.[0];
+      if (url !== undefined) resolve(url);
+    });
+  });
+}
+
+/** Starts a redis-server and the sample traffic in it; answers its URL. */
+async function startRedisWithSample() {
   const binary = ensureRedisServer({ log: say });
   const server = await startRedisServer({ binary });
   endings.push(() => server.stop());
   void server.exited.then(() => stopBecause('The sample Redis ended.'));
   const url = `redis://127.0.0.1:${server.port}`;
-  const traffic = startGuarded({
-    command: process.execPath,
-    args: [join(repository, 'dist', 'worker.js'), 'sample', '--url', url],
-    onOutput: (text) => process.stdout.write(text),
-  });
-  endings.push(() => traffic.stop());
-  void traffic.exited.then((code) => stopBecause(`The sample traffic ended with ${code}.`));
+  startWorker(['sample', '--url', url], 'sample traffic', () => undefined);
   return url;
+}
+
+/**
+ * Starts a command of the worker that this process ends, and that ends this process when it ends by itself.
+ * @param {string[]} args
+ * @param {string} what
+ * @param {(text: string) => void} onOutput
+ */
+function startWorker(args, what, onOutput) {
+  const worker = startGuarded({
+    command: process.execPath,
+    args: [join(repository, 'dist', 'worker.js'), ...args],
+    onOutput: (text) => {
+      process.stdout.write(text);
+      onOutput(text);
+    },
+  });
+  endings.push(() => worker.stop());
+  void worker.exited.then((code) => stopBecause(`The ${what} ended with ${code}.`));
 }
 
 /** @param {string} why */
@@ -166,7 +202,7 @@ async function main() {
   await ensureDependencies({ log: say });
   say('Building the extension.');
   await runProgram('npm', ['run', '-s', 'package']);
-  const url = options.redis ?? (await startSample());
+  const url = options.redis ?? (await (options.server ? startRedisWithSample() : startSandbox()));
   const folder = temporaryFolder();
   const workspace = join(folder, 'redis-streams');
   await mkdir(workspace);

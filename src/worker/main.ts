@@ -6,12 +6,14 @@ import { isMainThread } from 'node:worker_threads';
 import { runWorker } from './run/runWorker';
 import { readRunOptions } from './run/runOptions';
 import { runSample } from './sample/runSample';
+import { runSandbox } from './sandbox/runSandbox';
 import { UsageError } from './usageError';
 
 const usage = `Usage: node worker.js <command> [options]
 
 Commands
   sample --url <redis://…>   fill an empty Redis with sample streams and keep them moving
+  sandbox [--port <n>]       serve a Redis of its own with the same streams on loopback, in memory; nothing needs to be installed
   run                        hand the messages of a stream and group to a handler, until SIGINT or SIGTERM; a second one ends it at once
 
 Options of run
@@ -47,6 +49,10 @@ async function main(args: readonly string[]): Promise<number> {
       if (values.url === undefined) throw new UsageError('sample needs --url');
       return runSample(values.url);
     }
+    case 'sandbox': {
+      const { values } = parseArgs({ args: rest, options: { port: { type: 'string' } } });
+      return runSandbox({ port: readPort(values.port ?? '0') });
+    }
     case 'run':
       return runWorker(readRunOptions(rest, process.env));
     case 'help':
@@ -58,6 +64,13 @@ async function main(args: readonly string[]): Promise<number> {
     default:
       throw new UsageError(`There is no command ${JSON.stringify(command)}`);
   }
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw new UsageError(`--port is ${JSON.stringify(text)}: give 0 to 65535`);
+  return port;
 }
 
 function isUsageError(error: unknown): boolean {
@@ -77,7 +90,8 @@ function start(): void {
     },
     (error: unknown) => {
       const isUsage = isUsageError(error);
-      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${usage}` : ''}`);
+      // Not to stderr by itself: debuggers show what goes through the console.
+      console.error(`${error instanceof Error ? error.message : String(error)}${isUsage ? `\n\n${usage}` : ''}`);
       process.exitCode = isUsage ? 2 : 1;
     },
   );

@@ -1,12 +1,12 @@
 /** The sample that `npm start` shows, run as its own process against a real server. */
 import assert from 'node:assert/strict';
-import { readDeadLetter, streamKey } from '../../src/bus';
+import { once } from 'node:events';
 import { connectRedis } from '../../src/bus/redis/connect';
 import type { RedisPort } from '../../src/bus/redis/redisPort';
-import { sample } from '../../src/worker/sample/sampleNames';
 import { eventually } from '../support/eventually';
 import { startRedis, type RedisServer } from '../support/redisServer';
-import { endWorkers, startWorker } from './support/workerProcess';
+import { assertSample } from './support/assertSample';
+import { endWorkers, forkWorker, startWorker } from './support/workerProcess';
 
 describe('The sample traffic', () => {
   let server: RedisServer;
@@ -23,53 +23,10 @@ describe('The sample traffic', () => {
     await server.stop();
   });
 
-  const groupNamed = async (
-    key: typeof sample.orders,
-    name: string,
-  ): Promise<{ pending: number; lag: number | null }> => {
-    const group = (await port.groupInfos(key)).find((info) => info.name === name);
-    assert.ok(group, `${key} has the group ${name}`);
-    return { pending: group.pending, lag: group.lag ?? null };
-  };
-
   it('shows every state that the extension tells apart, and moves', async () => {
     const worker = startWorker(['sample', '--url', server.url]);
     await eventually(() => worker.output().includes('are there and moving'), { what: 'the sample to be there' });
-
-    assert.ok(((await groupNamed(sample.orders, 'analytics')).lag ?? 0) >= 150, 'a slow group lags');
-    assert.equal(
-      (await groupNamed(sample.audit, 'siem')).lag,
-      await port.length(sample.audit),
-      'nobody reads the audit log',
-    );
-
-    const [oldest] = await port.pending(sample.orders, sample.shipping.group, {
-      from: 'min',
-      to: 'max',
-      count: 1,
-      consumer: sample.shipping.stuck,
-    });
-    assert.ok((oldest?.idleMs ?? 0) >= 41 * 60_000, 'a consumer has been stuck for 41 minutes');
-    assert.equal(oldest?.deliveryCount, 4);
-
-    const [lost] = await port.pending(sample.readings, sample.alerts.group, { from: 'min', to: 'max', count: 1 });
-    assert.ok(lost);
-    assert.deepEqual(
-      await port.range(sample.readings, { from: lost.id, to: lost.id, count: 1 }),
-      [],
-      'its message is gone',
-    );
-
-    const dead = await port.range(streamKey('shop:orders:dlq'), { from: 'min', to: 'max', count: 100 });
-    const reasons = new Set(dead.map((entry) => readDeadLetter(entry).failure.reason));
-    assert.deepEqual([...reasons].sort(), ['handler-error', 'invalid', 'timeout']);
-
-    const length = await port.length(sample.orders);
-    await eventually(async () => (await port.length(sample.orders)) > length + 2, { what: 'orders to be published' });
-    await eventually(async () => (await groupNamed(sample.payments, 'ledger')).pending > 0, {
-      what: 'the poison to be pending',
-    });
-
+    await assertSample(port);
     worker.kill('SIGTERM');
     assert.equal(await worker.ended, 0);
   });
@@ -94,4 +51,39 @@ describe('The sample traffic', () => {
       assert.match(worker.output(), /Usage: /);
     });
   }
+});
+
+describe('The sandbox', () => {
+  after(endWorkers);
+
+  it('serves the same sample without a Redis, until SIGTERM', async () => {
+    const worker = startWorker(['sandbox']);
+    const url = await eventually(() => /redis:\/\/\S+/.exec(worker.output())?.[0] ?? false, { what: 'the sandbox' });
+    const port = await connectRedis({ url });
+    try {
+      assert.equal((await port.capabilities()).server, 'embedded');
+      await assertSample(port);
+    } finally {
+      await port.close();
+    }
+    worker.kill('SIGTERM');
+    assert.equal(await worker.ended, 0);
+  });
+
+  it('ends when the process that forked it is gone', async () => {
+    const worker = forkWorker(['sandbox']);
+    const [ready] = (await once(worker, 'message')) as [{ type: string; port: number }];
+    assert.equal(ready.type, 'ready');
+    const ended = once(worker, 'exit');
+    worker.disconnect();
+    assert.deepEqual(await ended, [0, null]);
+  });
+
+  it('says that its port is taken, and ends with 1', async () => {
+    const first = startWorker(['sandbox']);
+    const url = await eventually(() => /redis:\/\/\S+/.exec(first.output())?.[0] ?? false, { what: 'the sandbox' });
+    const second = startWorker(['sandbox', '--port', new URL(url).port]);
+    assert.equal(await second.ended, 1);
+    assert.match(second.output(), /Port \d+ is taken/);
+  });
 });

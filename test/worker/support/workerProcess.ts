@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
@@ -45,6 +45,11 @@ export function startWorker(
   };
   running.add(worker);
   return worker;
+}
+
+/** Forks the built worker with a channel to it, as the extension does; it ends when the channel does. */
+export function forkWorker(args: readonly string[]): ChildProcess {
+  return fork(workerFile, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
 }
 
 /** Ends what still runs; for an `after` hook. */
