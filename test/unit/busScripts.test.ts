@@ -7,10 +7,10 @@ import { allScripts } from '../../src/bus/scripts';
 const hashes: Record<(typeof allScripts)[number]['name'], string> = {
   acknowledgeDelete: '1dec12bce942a2c2cdaa698c810bc38ad555bc8c',
   claimDue: '15515488151cd4a6831a97cd7006aa62235eed37',
-  deadLetter: '058b25e9833753c45ea1bd7bae17c603df7baff5',
+  deadLetter: 'c3ca19950daead4eea115cddbcb70d38b9544624',
   deleteEntries: 'd8f20b61008a3055b017f68e9f631b9228c9001b',
-  guardedAcknowledge: '6828650e29afdcb7ec191f00fc09931fa1acaea0',
-  guardedClaim: '8df881403ae57067ff7a198eba7be93a797f4eeb',
+  guardedAcknowledge: '2a47940d3e19d682b7ed4206d1f87128277e738f',
+  guardedClaim: '5c04a9e70ea90d6acbe4e583ca20131f502acaa8',
   handOver: '9401f1b183e6e6392dddcff1d3cef72756a751c0',
   heartbeat: 'fa98e846ee302870d4c7ec583658d7b1336c2c1a',
   publishDeduplicated: '0484181bc874e0c8b130f79ec6fadb4f8fca7841',

@@ -39,6 +39,8 @@ end
  * (owner, minIdle, deliveries, latest) forbids a change, or nil. Needs `luaNumbers`.
  */
 export const luaGuard = `
+-- Before any row is read: a clock read after it would make the entry look delivered later than it was.
+local started = now()
 local function pendingRow(group, id)
   return redis.call('XPENDING', KEYS[1], group, id, id, 1)[1]
 end
@@ -52,7 +54,7 @@ local function refusal(row, at)
   if string.sub(deliveries, 1, 1) == '=' and count ~= wanted then return {'deliveries-changed', text(count)} end
   if string.sub(deliveries, 1, 1) == '>' and count >= 0 and count < wanted then return {'too-few-deliveries', text(count)} end
   if latest ~= '*' and idle >= 0 then
-    local delivered = now() - idle
+    local delivered = started - idle
     if delivered > tonumber(latest) then return {'delivered-later', text(delivered)} end
   end
   return nil
