@@ -1,6 +1,6 @@
 /** What the verbs on pending entries share: which entries, how they are read first, and the guards. */
 import { bytesToText } from '../../base/byteText';
-import { nextEntryId } from '../../bus';
+import { compareEntryIds, nextEntryId } from '../../bus';
 import type { ConsumerName, EntryId, GroupName, GuardedId, PendingEntry, PendingGuard, StreamKey } from '../../bus';
 import { maxBatch, recentMs } from './verb';
 import type { ItemResult, PendingBefore, PlannedItem, Preview, ReadingPort, SkippedItem } from './verb';
@@ -52,11 +52,13 @@ export async function readPending(
     }
   };
   if ('ids' in select) {
-    const unique = [...new Set(select.ids)];
+    // In their order, so that those of a batch lie near each other.
+    const unique = [...new Set(select.ids)].sort(compareEntryIds);
     isCut = unique.length > maxItems;
     for (const ids of batches(unique.slice(0, maxItems))) {
       const [rows, serverTimeMs] = await readRows(port, stream, group, ids);
-      await take([...rows.values()], serverTimeMs);
+      const wanted = ids.flatMap((id) => rows.get(id) ?? []);
+      await take(wanted, serverTimeMs);
       skipped.push(...ids.filter((id) => !rows.has(id)).map((id) => ({ id, why: 'not-pending' }) as const));
     }
   } else {
@@ -83,18 +85,17 @@ export async function readPending(
   return { items, skipped, isCut, recent: recentOf(items), hasScripts };
 }
 
-/** The rows of some ids and the server's time after they were read, in one round trip. */
+/** The rows of some ids and the server's time after they were read, in one round trip, or two where other rows lie between. */
 export async function readRows(
   port: ReadingPort,
   stream: StreamKey,
   group: GroupName,
   ids: readonly EntryId[],
 ): Promise<readonly [ReadonlyMap<EntryId, PendingEntry>, number]> {
-  const found = ids.map((id) => port.pending(stream, group, { from: id, to: id, count: 1 }));
+  const found = findAmong(ids, (from, to, count) => port.pending(stream, group, { from, to, count }));
   // After the rows: a clock read before them would make every entry look delivered earlier than it was.
-  const serverTimeMs = port.serverTimeMs(stream);
-  const rows = await Promise.all(found);
-  return [new Map(rows.flatMap(([row]) => (row === undefined ? [] : [[row.id, row] as const]))), await serverTimeMs];
+  const [rows, serverTimeMs] = await Promise.all([found, found.then(() => port.serverTimeMs(stream))]);
+  return [rows, serverTimeMs];
 }
 
 /** A row as a guard and undo want it. */
@@ -166,11 +167,31 @@ export async function goneAmong(
   rows: readonly { readonly id: EntryId }[],
 ): Promise<Set<EntryId>> {
   const gone = new Set<EntryId>();
-  for (const part of batches(rows)) {
-    const entries = await Promise.all(part.map(({ id }) => port.range(stream, { from: id, to: id, count: 1 })));
-    for (const [index, { id }] of part.entries()) if (entries[index]?.length === 0) gone.add(id);
+  for (const part of batches(rows.map(({ id }) => id))) {
+    const entries = await findAmong(part, (from, to, count) => port.range(stream, { from, to, count }));
+    for (const id of part) if (!entries.has(id)) gone.add(id);
   }
   return gone;
+}
+
+/**
+ * Finds ids by one range over all of them, which in most cases holds little else; those that the range was too short for are asked
+ * for one by one.
+ */
+async function findAmong<Found extends { readonly id: EntryId }>(
+  ids: readonly EntryId[],
+  read: (from: EntryId, to: EntryId, count: number) => Promise<readonly Found[]>,
+): Promise<ReadonlyMap<EntryId, Found>> {
+  const sorted = ids.toSorted(compareEntryIds);
+  const [first] = sorted;
+  const last = sorted.at(-1);
+  if (first === undefined || last === undefined) return new Map();
+  const count = 2 * sorted.length;
+  const found = await read(first, last, count);
+  const end = found.at(-1)?.id;
+  const rest = found.length < count || end === undefined ? [] : sorted.filter((id) => compareEntryIds(id, end) > 0);
+  const singles = await Promise.all(rest.map((id) => read(id, id, 1)));
+  return new Map([...found, ...singles.flat()].map((each) => [each.id, each]));
 }
 
 /** How many were delivered a moment ago, and how long ago the latest of them was. */
