@@ -57,9 +57,9 @@ describe('the scripts of the bus', () => {
     {
       name: 'names no key but those that it was given',
       breaks: (text) =>
-        [...text.matchAll(/redis\.p?call\('(\w+)'(?:, '(?:STREAM|GROUPS|CONSUMERS|DELCONSUMER|DESTROY)')?, ([^,)]+)/g)].some(
-          ([, command, key = '']) => command !== 'TIME' && !/^(?:KEYS\[\w+\]|key)$/.test(key.trim()),
-        ),
+        [
+          ...text.matchAll(/redis\.p?call\('(\w+)'(?:, '(?:STREAM|GROUPS|CONSUMERS|DELCONSUMER|DESTROY)')?, ([^,)]+)/g),
+        ].some(([, command, key = '']) => command !== 'TIME' && !/^(?:KEYS\[\w+\]|key)$/.test(key.trim())),
       planted: "redis.call('XADD', 'orders:dlq', '*')",
     },
     {
