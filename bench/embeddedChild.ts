@@ -9,9 +9,13 @@ async function main(): Promise<void> {
   process.stdout.write(`${server.port}\n`);
   const input = createInterface({ input: process.stdin });
   input.on('line', () => {
+    // Bytes outside of the heap are given back a while after the objects that held them.
     globalThis.gc?.();
-    const { heapUsed, external } = process.memoryUsage();
-    process.stdout.write(`${heapUsed + external}\n`);
+    setTimeout(() => {
+      globalThis.gc?.();
+      const { heapUsed, external } = process.memoryUsage();
+      process.stdout.write(`${heapUsed + external}\n`);
+    }, 300);
   });
   input.on('close', () => process.exit(0));
 }

@@ -43,7 +43,7 @@ export class ConsumeWorld {
   private readonly plans = new Map<string, Plan>();
   private readonly runs = new Map<string, Run[]>();
   private readonly succeeded = new Set<string>();
-  private readonly failedAtMs = new Map<string, number>();
+  private readonly failures = new Map<string, { readonly atMs: number; readonly life: Life }>();
   private readonly releases = new Map<string, number>();
   private readonly trimmed = new Set<string>();
   private readonly problems: string[] = [];
@@ -184,14 +184,16 @@ export class ConsumeWorld {
     if (elsewhere.length > 0 && !this.wasPartitioned)
       this.problems.push(`${id} runs in ${name} and ${elsewhere.map(({ process }) => process.name).join()} at once`);
     if (life.running.size > options.concurrency) this.problems.push(`${life.running.size} handlers run in ${name}`);
-    const failedAtMs = this.failedAtMs.get(id);
-    if (failedAtMs !== undefined && !this.wasPartitioned && clock.now() < failedAtMs + retryDelayMs)
-      this.problems.push(`${id} was retried after ${clock.now() - failedAtMs} ms`);
+    const failure = this.failures.get(id);
+    // A new life of the same name takes up at once what the former one owned, scheduled or not.
+    const isReborn = failure !== undefined && failure.life !== life && failure.life.process.name === name;
+    if (failure && !isReborn && !this.wasPartitioned && clock.now() < failure.atMs + retryDelayMs)
+      this.problems.push(`${id} was retried after ${clock.now() - failure.atMs} ms`);
     try {
       await this.act(String(message.fields.plan), before.length, context, life);
       this.succeeded.add(id);
     } catch (error) {
-      if (!context.signal.aborted) this.failedAtMs.set(id, clock.now());
+      if (!context.signal.aborted) this.failures.set(id, { atMs: clock.now(), life });
       throw error;
     } finally {
       life.running.delete(id);
