@@ -4,7 +4,9 @@
 import * as vscode from 'vscode';
 import { systemClock } from './base/clock';
 import { createCommandHandlers } from './commands/handlers';
-import type { OpenStreamPanel } from './commands/commandServices';
+import { ensureUnlocked } from './commands/actions/unlock';
+import type { CommandServices, OpenStreamPanel } from './commands/commandServices';
+import { createUriHandler } from './commands/debugCommands';
 import { registerCommands } from './commands/register';
 import { getSetting } from './commands/treeCommands';
 import { FileActionLog } from './connections/actionLog';
@@ -12,10 +14,12 @@ import { ConnectionRegistry } from './connections/connectionRegistry';
 import { readConnectionSetting } from './connections/connectionSetting';
 import { WriteGate } from './connections/gate';
 import { openRedisPort } from './connections/openRedisPort';
+import { HeldByDebugger } from './connections/heldMessages';
 import { logState } from './connections/logState';
 import { ProfileStore } from './connections/profileStore';
 import type { ContextKey } from './manifest/contextKeys';
 import { settingKeys } from './manifest/settings';
+import { WorkerDebugging } from './debugging/workerDebugging';
 import { InspectReader } from './panels/inspectReader';
 import { StreamPanels } from './panels/streamPanels';
 import { ConnectionStatus } from './tree/connectionStatus';
@@ -58,7 +62,8 @@ export function activate(context: vscode.ExtensionContext): void {
   subscriptions.push(gate);
 
   // What is seen.
-  const explorer = new Explorer({ connections, clock, getSetting });
+  const held = new HeldByDebugger();
+  const explorer = new Explorer({ connections, clock, getSetting, held });
   const status = new ConnectionStatus({
     connections,
     chosen: () => {
@@ -90,7 +95,17 @@ export function activate(context: vscode.ExtensionContext): void {
   const openStreamPanel: OpenStreamPanel = ({ profile }, key, entryId) => {
     panels.open(profile.id, key, entryId === undefined ? {} : { select: entryId });
   };
-  const services = {
+  const debugging: WorkerDebugging = new WorkerDebugging({
+    context,
+    connections,
+    gate,
+    ensureWritable: (connection) => ensureUnlocked(services, connection),
+    held,
+    clock,
+    log,
+    notifications,
+  });
+  const services: CommandServices = {
     connections,
     explorer,
     notifications,
@@ -99,7 +114,10 @@ export function activate(context: vscode.ExtensionContext): void {
     openStreamPanel,
     gate,
     actionLog,
+    debugging,
+    sampleHandler: context.asAbsolutePath('src/worker/sampleHandler.ts'),
   };
+  subscriptions.push(debugging, held, vscode.window.registerUriHandler(createUriHandler(services)));
   subscriptions.push(registerCommands(createCommandHandlers(services), log, notifications));
   subscriptions.push(
     vscode.workspace.onDidChangeConfiguration((change) => {

@@ -4,6 +4,7 @@ import type { ConnectionRegistry } from '../connections/connectionRegistry';
 import type { WriteGate } from '../connections/gate';
 import type { OpenPort } from '../connections/inspectPort';
 import type { LiveConnection } from '../connections/liveConnection';
+import type { WorkerDebugging } from '../debugging/workerDebugging';
 import type { Explorer } from '../tree/explorer';
 import type { Log } from '../ui/log';
 import type { Notifications } from '../ui/notifications';
@@ -21,4 +22,7 @@ export interface CommandServices {
   readonly openStreamPanel: OpenStreamPanel;
   readonly gate: WriteGate;
   readonly actionLog: ActionLog;
+  readonly debugging: WorkerDebugging;
+  /** Absolute path of the source of the sample's handler. */
+  readonly sampleHandler: string;
 }

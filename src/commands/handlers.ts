@@ -14,6 +14,7 @@ import {
   showMinimalAcl,
 } from './connectionCommands';
 import { copyCommands, copyId, copyName, copyPayload } from './copyCommands';
+import { createHandlerFile, debugSampleWorker, openHeldMessage, openSampleHandler } from './debugCommands';
 import type { CommandHandlers } from './register';
 import { findEntry, openEntry, openStream } from './streamCommands';
 import { filterStreams, loadMore, refresh, retry, setAutomaticRefresh } from './treeCommands';
@@ -60,6 +61,10 @@ export function createCommandHandlers(services: CommandServices): CommandHandler
     'redisStreams.showCommand': bound(showCommand),
     'redisStreams.undoLastAction': bound(undoLastAction),
     'redisStreams.openActionLog': bound(openActionLog),
+    'redisStreams.debugSampleWorker': bound(debugSampleWorker),
+    'redisStreams.openSampleHandler': bound(openSampleHandler),
+    'redisStreams.createHandlerFile': bound(createHandlerFile),
+    'redisStreams.openHeldMessage': bound(openHeldMessage),
     'redisStreams.showMinimalAcl': showMinimalAcl,
     'redisStreams.openLog': () => {
       services.log.open();

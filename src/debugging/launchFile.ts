@@ -32,6 +32,10 @@ export interface WorkerLaunch {
 /** A launch file on disk. */
 export interface LaunchFileOnDisk {
   readonly path: string;
+  /** Writes it again, at the same place. */
+  write(launch: WorkerLaunch): void;
+  /** Deletes the file and keeps its folder, which only this user can enter, for `write`. */
+  clear(): void;
   /** Deletes it and its folder, whether or not the worker did. */
   remove(): void;
 }
@@ -41,9 +45,18 @@ export function writeLaunchFile(launch: WorkerLaunch): LaunchFileOnDisk {
   const folder = mkdtempSync(path.join(tmpdir(), 'redis-streams-'));
   const file = path.join(folder, 'launch.json');
   chmodSync(folder, 0o700);
-  writeFileSync(file, JSON.stringify({ version: 1, ...launch }), { mode: 0o600, flag: 'wx' });
+  const clear = (): void => {
+    rmSync(file, { force: true });
+  };
+  const write = (next: WorkerLaunch): void => {
+    clear();
+    writeFileSync(file, JSON.stringify({ version: 1, ...next }), { mode: 0o600, flag: 'wx' });
+  };
+  write(launch);
   return {
     path: file,
+    write,
+    clear,
     remove: () => {
       rmSync(folder, { recursive: true, force: true });
     },

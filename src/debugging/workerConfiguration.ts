@@ -59,6 +59,11 @@ function read(attributes: Attributes, folder: string | undefined, l10n: Localize
   if (from !== undefined && mode === 'join')
     throw new AttributeError('from', l10n.t('from: only an isolated session chooses where its group starts.'));
   const allow = attributes.flags('allow', grants);
+  if (allow.length > 0 && mode === 'isolated')
+    throw new AttributeError(
+      'allow',
+      l10n.t('allow: is for the mode join; an isolated session has a group of its own.'),
+    );
   return {
     name: attributes.optionalText('name') ?? 'Redis Streams worker',
     connection: attributes.text('connection'),

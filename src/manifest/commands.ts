@@ -33,6 +33,10 @@ export const commandIds = [
   'redisStreams.showCommand',
   'redisStreams.undoLastAction',
   'redisStreams.openActionLog',
+  'redisStreams.debugSampleWorker',
+  'redisStreams.openSampleHandler',
+  'redisStreams.createHandlerFile',
+  'redisStreams.openHeldMessage',
   'redisStreams.showMinimalAcl',
   'redisStreams.openLog',
 ] as const;

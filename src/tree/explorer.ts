@@ -7,9 +7,11 @@ import * as vscode from 'vscode';
 import type { Clock } from '../base/clock';
 import { Disposables } from '../base/disposables';
 import type { Disposable } from '../base/disposables';
+import type { HeldByDebugger } from '../connections/heldMessages';
 import type { ConnectionRegistry } from '../connections/connectionRegistry';
 import type { LiveConnection } from '../connections/liveConnection';
 import type { Environment } from '../connections/profiles';
+import type { ConnectionId } from '../connections/profiles';
 import { readSetting } from '../manifest/settings';
 import type { SettingKey } from '../manifest/settings';
 import type { ViewId } from '../manifest/views';
@@ -22,11 +24,15 @@ import { TreeNode } from './treeNode';
 
 const explorerId: ViewId = 'redisStreams.explorer';
 
+/** How long changes of what a debug session holds are gathered before the tree is read again. */
+const heldDelayMs = 300;
+
 /** What the explorer needs. */
 export interface ExplorerDeps {
   readonly connections: ConnectionRegistry;
   readonly clock: Clock;
   readonly getSetting: (key: SettingKey) => unknown;
+  readonly held: HeldByDebugger;
 }
 
 /** The explorer view: shows the tree, keeps it fresh while somebody looks, and tells commands what is selected. */
@@ -35,10 +41,11 @@ export class Explorer implements Disposable {
   private readonly disposables = new Disposables();
   private readonly view: vscode.TreeView<TreeNode>;
   private readonly refreshing: AutomaticRefresh;
+  private readonly cancelHeld = new Map<ConnectionId, () => void>();
   private readonly holds = new Map<LiveConnection, Disposable>();
 
   constructor(private readonly deps: ExplorerDeps) {
-    const { connections, clock, getSetting } = deps;
+    const { connections, clock, getSetting, held } = deps;
     this.model = this.disposables.add(
       new TreeModel({
         connections,
@@ -47,6 +54,7 @@ export class Explorer implements Disposable {
           l10n: vscode.l10n,
           locale: vscode.env.language,
           clock,
+          held,
           settings: () => ({
             pageSize: readSetting(getSetting, 'redisStreams.pageSize'),
             keySeparator: readSetting(getSetting, 'redisStreams.keySeparator'),
@@ -67,6 +75,11 @@ export class Explorer implements Disposable {
         },
         canSelectMany: true,
         showCollapseAll: true,
+      }),
+    );
+    this.disposables.add(
+      held.onDidChange((id) => {
+        this.heldChanged(id);
       }),
     );
     this.refreshing = this.disposables.add(this.createRefreshing());
@@ -122,7 +135,19 @@ export class Explorer implements Disposable {
     this.refreshing.update();
   }
 
+  /** What a debug session holds changed, and with it what the server says: read again, a few changes at once. */
+  private heldChanged(id: ConnectionId): void {
+    if (this.cancelHeld.has(id) || !this.view.visible) return;
+    const cancel = this.deps.clock.after(heldDelayMs, () => {
+      this.cancelHeld.delete(id);
+      const connection = this.deps.connections.find(id);
+      if (connection?.state.kind === 'connected') this.model.refreshAutomatically(connection);
+    });
+    this.cancelHeld.set(id, cancel);
+  }
+
   dispose(): void {
+    for (const cancel of this.cancelHeld.values()) cancel();
     for (const hold of this.holds.values()) hold.dispose();
     this.disposables.dispose();
   }

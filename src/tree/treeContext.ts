@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock';
 import type { Localizer } from '../base/localize';
+import type { HeldByDebugger } from '../connections/heldMessages';
 import type { Environment } from '../connections/profiles';
 
 /** How the tree reads and sorts, as the settings say now. */
@@ -18,4 +19,6 @@ export interface TreeContext {
   readonly locale: string;
   readonly clock: Clock;
   readonly settings: () => TreeSettings;
+  /** What debug sessions of this window hold; undefined where there is no debugger. */
+  readonly held?: HeldByDebugger;
 }

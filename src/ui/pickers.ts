@@ -84,3 +84,9 @@ export function withProgress<T>(
     }),
   );
 }
+
+/** Asks for a file of this machine; undefined when none was chosen. */
+export async function chooseFile(title: string): Promise<string | undefined> {
+  const [chosen] = (await vscode.window.showOpenDialog({ title, canSelectMany: false })) ?? [];
+  return chosen?.fsPath;
+}

@@ -101,8 +101,12 @@ describe('the manifest', () => {
     assert.deepEqual(visible, []);
   });
 
-  it('activates only by what it contributes and to restore its panels, and runs where the workspace is', () => {
-    assert.deepEqual(manifest.activationEvents, ['onWebviewPanel:redisStreams.stream']);
+  it('activates only by what it contributes, to restore its panels and to debug, and runs where the workspace is', () => {
+    assert.deepEqual(manifest.activationEvents, [
+      'onWebviewPanel:redisStreams.stream',
+      'onDebugResolve:redis-streams-worker',
+      'onDebugDynamicConfigurations:redis-streams-worker',
+    ]);
     assert.deepEqual(manifest.extensionKind, ['workspace']);
   });
 

@@ -34,17 +34,26 @@ export class ConsumerNode extends BranchNode implements Paged {
     const { l10n } = this.context;
     const { name, pending, idleMs } = this.facts;
     const label = displayText(name);
-    const description = joinFacts(pendingText(pending, this.context), idleText(idleMs, this.context));
+    const isHeld = this.isHeldByDebugger();
+    const description = joinFacts(
+      pendingText(pending, this.context),
+      isHeld ? l10n.t('held by debugger') : idleText(idleMs, this.context),
+    );
     return {
       kind: 'consumer',
       flags: pending > 0 ? ['pending'] : [],
       label,
       description,
-      icon: { id: 'person' },
+      icon: { id: isHeld ? 'debug' : 'person' },
       children: 'collapsed',
       tooltip: consumerTooltip(this.facts, this.context),
       accessibilityLabel: l10n.t('Consumer {0}, {1}', label, description),
     };
+  }
+
+  private isHeldByDebugger(): boolean {
+    const { facts, parent: stream } = this.parent;
+    return this.context.held?.isConsumer(stream.profile.id, stream.facts.key, facts.name, this.facts.name) ?? false;
   }
 
   protected async load(): Promise<readonly TreeNode[]> {

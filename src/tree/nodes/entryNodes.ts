@@ -28,9 +28,10 @@ export class PendingNode extends TreeNode {
   row(): Row {
     const { l10n } = this.context;
     const { id, deliveryCount, idleMs, isGone } = this.facts;
+    const isHeld = this.isHeldByDebugger();
     const description = joinFacts(
       deliveriesText(deliveryCount, this.context),
-      idleText(idleMs, this.context),
+      isHeld ? l10n.t('held by debugger') : idleText(idleMs, this.context),
       isGone ? l10n.t('message gone') : undefined,
     );
     return {
@@ -38,12 +39,18 @@ export class PendingNode extends TreeNode {
       flags: isGone ? ['gone'] : [],
       label: id,
       description,
-      icon: pendingIcon(this.facts),
+      icon: isHeld ? { id: 'debug' } : pendingIcon(this.facts),
       children: 'none',
       tooltip: pendingTooltip(this.facts, this.context),
       accessibilityLabel: l10n.t('Pending entry {0}, {1}', id, description),
       command: 'redisStreams.openEntry',
     };
+  }
+
+  private isHeldByDebugger(): boolean {
+    const group = this.parent.parent;
+    const { profile, facts } = group.parent;
+    return this.context.held?.isHeld(profile.id, facts.key, group.facts.name, this.facts.id) ?? false;
   }
 }
 
