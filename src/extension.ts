@@ -4,6 +4,7 @@
 import * as vscode from 'vscode';
 import { systemClock } from './base/clock';
 import { createCommandHandlers } from './commands/handlers';
+import { actOnEntry } from './commands/actions/actOnEntry';
 import { ensureUnlocked } from './commands/actions/unlock';
 import type { CommandServices, OpenStreamPanel } from './commands/commandServices';
 import { createUriHandler } from './commands/debugCommands';
@@ -22,6 +23,7 @@ import { settingKeys } from './manifest/settings';
 import { WorkerDebugging } from './debugging/workerDebugging';
 import { InspectReader } from './panels/inspectReader';
 import { StreamPanels } from './panels/streamPanels';
+import { Sandbox } from './sandbox/sandbox';
 import { ConnectionStatus } from './tree/connectionStatus';
 import { connectionOf, Explorer } from './tree/explorer';
 import { createLog } from './ui/log';
@@ -82,6 +84,7 @@ export function activate(context: vscode.ExtensionContext): void {
     warn: (message) => {
       log.warn(message);
     },
+    act: (connection, stream, action) => actOnEntry(services, connection, stream, action),
   });
   subscriptions.push(panels.register());
   const offerConnections = (): void => {
@@ -105,8 +108,25 @@ export function activate(context: vscode.ExtensionContext): void {
     log,
     notifications,
   });
+  const sandbox = new Sandbox({
+    workerFile: context.asAbsolutePath('dist/worker.js'),
+    connections,
+    l10n: vscode.l10n,
+    log: (line) => {
+      log.info(line);
+    },
+    onLost: () => {
+      void notifications.warning(vscode.l10n.t('The sandbox ended by itself; its log says why.'), {
+        title: vscode.l10n.t('Open Log'),
+        run: () => {
+          log.open();
+        },
+      });
+    },
+  });
   const services: CommandServices = {
     connections,
+    sandbox,
     explorer,
     notifications,
     log,
@@ -117,7 +137,7 @@ export function activate(context: vscode.ExtensionContext): void {
     debugging,
     sampleHandler: context.asAbsolutePath('src/worker/sampleHandler.ts'),
   };
-  subscriptions.push(debugging, held, vscode.window.registerUriHandler(createUriHandler(services)));
+  subscriptions.push(sandbox, debugging, held, vscode.window.registerUriHandler(createUriHandler(services)));
   subscriptions.push(registerCommands(createCommandHandlers(services), log, notifications));
   subscriptions.push(
     vscode.workspace.onDidChangeConfiguration((change) => {

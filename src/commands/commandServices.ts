@@ -5,6 +5,7 @@ import type { WriteGate } from '../connections/gate';
 import type { OpenPort } from '../connections/inspectPort';
 import type { LiveConnection } from '../connections/liveConnection';
 import type { WorkerDebugging } from '../debugging/workerDebugging';
+import type { Sandbox } from '../sandbox/sandbox';
 import type { Explorer } from '../tree/explorer';
 import type { Log } from '../ui/log';
 import type { Notifications } from '../ui/notifications';
@@ -23,6 +24,7 @@ export interface CommandServices {
   readonly gate: WriteGate;
   readonly actionLog: ActionLog;
   readonly debugging: WorkerDebugging;
+  readonly sandbox: Sandbox;
   /** Absolute path of the source of the sample's handler. */
   readonly sampleHandler: string;
 }

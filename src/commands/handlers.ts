@@ -16,6 +16,7 @@ import {
 import { copyCommands, copyId, copyName, copyPayload } from './copyCommands';
 import { createHandlerFile, debugSampleWorker, openHeldMessage, openSampleHandler } from './debugCommands';
 import type { CommandHandlers } from './register';
+import { copySandboxUrl, resetSandbox, startSandbox, stopSandbox } from './sandboxCommands';
 import { findEntry, openEntry, openStream } from './streamCommands';
 import { filterStreams, loadMore, refresh, retry, setAutomaticRefresh } from './treeCommands';
 
@@ -66,6 +67,10 @@ export function createCommandHandlers(services: CommandServices): CommandHandler
     'redisStreams.createHandlerFile': bound(createHandlerFile),
     'redisStreams.openHeldMessage': bound(openHeldMessage),
     'redisStreams.showMinimalAcl': showMinimalAcl,
+    'redisStreams.startSandbox': bound(startSandbox),
+    'redisStreams.stopSandbox': bound(stopSandbox),
+    'redisStreams.resetSandbox': bound(resetSandbox),
+    'redisStreams.copySandboxUrl': bound(copySandboxUrl),
     'redisStreams.openLog': () => {
       services.log.open();
     },

@@ -22,12 +22,13 @@ export interface ConnectionRegistryDeps extends Omit<ProfileConnectionDeps, 'res
 }
 
 /**
- * All connections: the saved ones, then those of the user's settings, then those that the workspace names. A connection stays the
+ * All connections: the running sandbox, the saved ones, then those of the user's settings, then those that the workspace names. A connection stays the
  * same object while its profile's id is there, whatever else of it changes.
  */
 export class ConnectionRegistry implements Connections, Disposable {
   private entries: readonly { readonly connection: ProfileConnection; readonly listener: Disposable }[] = [];
   private settingProblems: readonly ProfileProblem[] = [];
+  private sandbox: ConnectionProfile | undefined;
   private readonly changed = new Emitter<LiveConnection | undefined>();
 
   constructor(private readonly deps: ConnectionRegistryDeps) {
@@ -54,7 +55,7 @@ export class ConnectionRegistry implements Connections, Disposable {
   reload(): void {
     const { profiles, problems } = readSettingProfiles(this.deps.readSetting(), this.deps.l10n);
     this.settingProblems = problems;
-    const wanted = [...this.deps.store.saved(), ...profiles];
+    const wanted = [...(this.sandbox ? [this.sandbox] : []), ...this.deps.store.saved(), ...profiles];
     const kept = new Set<ProfileConnection>();
     const next = wanted.map((profile) => {
       const known = this.entries.find(({ connection }) => connection.profile.id === profile.id);
@@ -70,6 +71,12 @@ export class ConnectionRegistry implements Connections, Disposable {
       connection.dispose();
     }
     this.changed.fire(undefined);
+  }
+
+  /** Lists the sandbox first while it runs; undefined takes it away. */
+  setSandbox(profile: ConnectionProfile | undefined): void {
+    this.sandbox = profile;
+    this.reload();
   }
 
   /** Saves a profile with its secrets, or replaces the saved one with its id. */

@@ -19,8 +19,8 @@ export const environments = ['local', 'development', 'staging', 'production'] as
 /** One of `environments`. */
 export type Environment = (typeof environments)[number];
 
-/** Where a profile comes from: stored by Add Connection, the user's settings, or the workspace's settings. */
-export type ProfileSource = 'saved' | 'user setting' | 'workspace';
+/** Where a profile comes from: stored by Add Connection, the user's settings, the workspace's settings, or the running sandbox. */
+export type ProfileSource = 'saved' | 'user setting' | 'workspace' | 'sandbox';
 
 /** A server that the user named. */
 export interface ConnectionProfile {

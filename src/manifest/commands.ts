@@ -38,6 +38,10 @@ export const commandIds = [
   'redisStreams.createHandlerFile',
   'redisStreams.openHeldMessage',
   'redisStreams.showMinimalAcl',
+  'redisStreams.startSandbox',
+  'redisStreams.stopSandbox',
+  'redisStreams.resetSandbox',
+  'redisStreams.copySandboxUrl',
   'redisStreams.openLog',
 ] as const;
 

@@ -81,7 +81,7 @@ export class ConnectionNode extends BranchNode implements Paged, StreamOwner {
       kind: 'connection',
       flags: [
         state.kind,
-        ...(profile.source === 'saved' ? ['saved'] : []),
+        ...(profile.source === 'saved' || profile.source === 'sandbox' ? [profile.source] : []),
         ...(isReadOnly ? ['readOnly'] : []),
         ...(writableUntilMs === undefined ? [] : ['unlocked']),
       ],
