@@ -4,9 +4,11 @@ import fc from 'fast-check';
 import { BusError, compareEntryIds, ConfigError, groupName, streamKey } from '../../src/bus';
 import type { EntryId } from '../../src/bus';
 import { eventually } from '../support/eventually';
+import { startFaultProxy } from '../support/faultProxy';
 import { uniqueKey } from '../support/uniqueKey';
 import { addNumbered, collect, group, pendingRows, quickOptions, readAs, startBusWorld } from './support/busWorld';
 import type { BusWorld } from './support/busWorld';
+import { isScriptCall } from './support/scriptCalls';
 
 describe('operating a stream', () => {
   let world: BusWorld;
@@ -79,6 +81,33 @@ describe('operating a stream', () => {
       ['n', '3', 'dl.id', ids[3]],
     ]);
     assert.equal(await world.redis.xlen(stream), 8);
+  });
+
+  it('replays once when the link or the process dies in the middle of it (I8)', async () => {
+    for (const fault of ['cut-before-forwarding', 'swallow-reply'] as const) {
+      const { stream } = await withDeadLetters(1);
+      const proxy = await startFaultProxy(world.server.port);
+      try {
+        const cut = world.bus({ redis: proxy.url });
+        const [letter = assert.fail()] = await cut.deadLetters(stream).list();
+        const hit = proxy.next(isScriptCall('replay'), fault);
+        await assert.rejects(
+          cut.deadLetters(stream).replay({ ids: [letter.deadId] }),
+          (error) => BusError.is(error, 'connection-lost') && error.details.ambiguous === true,
+        );
+        await hit.fired;
+        const [again] = await world
+          .bus()
+          .deadLetters(stream)
+          .replay({ ids: [letter.deadId] });
+        assert.equal(again?.status, fault === 'swallow-reply' ? 'already-replayed' : 'replayed');
+        assert.equal(await world.redis.xlen(stream), 2, 'the entry that died and one copy');
+        assert.equal(await world.redis.xlen(`${stream}:dlq`), 0);
+        await cut.close();
+      } finally {
+        await proxy.stop();
+      }
+    }
   });
 
   it('replays at the rate that it is told, and stops when it is told', async () => {
