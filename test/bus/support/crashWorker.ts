@@ -8,6 +8,8 @@ const { REDIS_URL = '', STREAM = '', KILL_AT = '', KILL_ID = '', NAME, MIN_IDLE_
 
 async function main(): Promise<void> {
   const effects = new Redis(REDIS_URL);
+  // The proxy breaks its links too; what was not written is no effect.
+  effects.on('error', () => undefined);
   const bus = createBus({ redis: REDIS_URL });
   const consumer = bus.consume(
     STREAM,
