@@ -13,11 +13,12 @@ import {
   releaseTwin,
   retryLaterTwin,
 } from './pendingTwins';
-import { deleteEntriesTwin, publishDeduplicatedTwin, safeTrimTwin } from './streamTwins';
+import { acknowledgeDeleteTwin, deleteEntriesTwin, publishDeduplicatedTwin, safeTrimTwin } from './streamTwins';
 import type { ScriptTwins, Twin } from './twin';
 
 /** The twin of each script, by the script's name; a script without one does not run here, which a test forbids. */
 const twins: Readonly<Record<string, Twin>> = {
+  acknowledgeDelete: acknowledgeDeleteTwin,
   claimDue: claimDueTwin,
   deadLetter: deadLetterTwin,
   deleteEntries: deleteEntriesTwin,

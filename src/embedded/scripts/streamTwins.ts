@@ -21,6 +21,35 @@ export const deleteEntriesTwin: Twin = (world) => {
   return argv.map(remove);
 };
 
+/** `acknowledgeDelete`. */
+export const acknowledgeDeleteTwin: Twin = (world) => {
+  const { call, keys, argv } = world;
+  const [key = ''] = keys;
+  const [group = '', hasAckDelete, ...ids] = argv;
+  let [acknowledged, deleted] = [0, 0];
+  if (hasAckDelete === '1') {
+    for (const result of list(call('XACKDEL', key, group, 'ACKED', 'IDS', ids.length, ...ids))) {
+      if (result === 1) deleted += 1;
+      if (result !== -1) acknowledged += 1;
+    }
+    return [acknowledged, deleted];
+  }
+  if (call('EXISTS', key) === 0) return [0, 0];
+  const groups = groupRecords(world, key);
+  const isNeeded = (id: string): boolean =>
+    groups.some(
+      (one) =>
+        isBefore(string(one.get('last-delivered-id')), id) ||
+        list(call('XPENDING', key, string(one.get('name')), id, id, 1)).length > 0,
+    );
+  for (const id of ids) {
+    if (call('XACK', key, group, id) !== 1) continue;
+    acknowledged += 1;
+    if (!isNeeded(id)) deleted += number(call('XDEL', key, id));
+  }
+  return [acknowledged, deleted];
+};
+
 interface Bound {
   readonly id: string;
   readonly isInclusive: boolean;

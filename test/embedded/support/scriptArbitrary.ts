@@ -9,7 +9,7 @@ import { guardedAcknowledge, guardedClaim, handOver, reapConsumer } from '../../
 import { removeGroup } from '../../../src/bus/scripts/group';
 import { replay, replayToGroup } from '../../../src/bus/scripts/replay';
 import { heartbeat, release, retryLater } from '../../../src/bus/scripts/settle';
-import { deleteEntries, publishDeduplicated, safeTrim } from '../../../src/bus/scripts/stream';
+import { acknowledgeDelete, deleteEntries, publishDeduplicated, safeTrim } from '../../../src/bus/scripts/stream';
 import { claimDue, reclaim, recoverOwn } from '../../../src/bus/scripts/takeOver';
 
 /** A script with its arguments as EVAL takes them, behind the text. */
@@ -172,6 +172,7 @@ export const scriptCall: fc.Arbitrary<ScriptCall> = fc.oneof(
     recoverOwn,
     fc.record({ ...owned, ...page, maxDeliveries: deliveries, countDelivery: fc.boolean(), minIdleMs: idle }),
   ),
+  calls(acknowledgeDelete, fc.record({ stream, group, ids, hasAckDelete: fc.constant(false) })),
   calls(deleteEntries, fc.record({ stream, ids })),
   calls(
     safeTrim,
