@@ -9,7 +9,7 @@ import { describeReadFailure } from '../connections/describeFailure';
 import type { Connections, LiveConnection } from '../connections/liveConnection';
 import type { ConnectionId } from '../connections/profiles';
 import type { ErrorData } from '../protocol/envelope';
-import type { ConnectionView, StreamPanelContract } from '../protocol/streamPanel';
+import type { ConnectionView, EntryAction, StreamPanelContract } from '../protocol/streamPanel';
 import { connectionView } from './connectionView';
 import { PanelError } from './panelError';
 import { PanelHost } from './panelHost';
@@ -32,7 +32,11 @@ export interface StreamPanelDeps {
   readonly selectedId: string | null;
   readonly warn: (message: string) => void;
   readonly open: (stream: StreamKey, id: EntryId | undefined) => void;
+  readonly act: ActOnEntry;
 }
+
+/** Asks people and does something to an entry; `commands` has the real one. */
+export type ActOnEntry = (connection: LiveConnection, stream: StreamKey, action: EntryAction) => Promise<void>;
 
 /** Serves one panel until it is closed. */
 export class StreamPanel implements Disposable {
@@ -121,6 +125,10 @@ export class StreamPanel implements Disposable {
         },
         runCommand: async (command) => {
           await vscode.commands.executeCommand(command);
+        },
+        act: async (action) => {
+          if (!this.connection) throw new PanelError(this.removed());
+          await this.deps.act(this.connection, place.stream, action);
         },
         onSelected: (id) => {
           this.selectedId = id;

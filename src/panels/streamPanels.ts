@@ -14,7 +14,7 @@ import type { ConnectionId } from '../connections/profiles';
 import { PanelError } from './panelError';
 import { isPanelIdentity, panelKey } from './panelIdentity';
 import { StreamPanel } from './streamPanel';
-import type { StreamPanelDeps } from './streamPanel';
+import type { ActOnEntry, StreamPanelDeps } from './streamPanel';
 import type { ReaderOf } from './streamReader';
 import { registerValueDocuments } from './valueDocuments';
 
@@ -27,6 +27,7 @@ export interface StreamPanelsDeps {
   readonly connections: Connections;
   readonly readerOf: ReaderOf;
   readonly warn: (message: string) => void;
+  readonly act: ActOnEntry;
 }
 
 /** Opens stream panels and keeps track of them; VS Code restores them through it. */
@@ -101,6 +102,7 @@ export class StreamPanels implements Disposable {
       bundles: this.bundles,
       media: vscode.Uri.joinPath(this.deps.extensionUri, 'media'),
       warn: this.deps.warn,
+      act: this.deps.act,
       open: (stream, id) => {
         this.open(place.connectionId, stream, id === undefined ? {} : { select: id });
       },

@@ -7,6 +7,7 @@ import type {
   ConnectionView,
   CopyTarget,
   EntriesQuery,
+  EntryAction,
   PanelSession,
   StreamPanelContract,
 } from '../protocol/streamPanel';
@@ -30,6 +31,8 @@ export interface StreamRequestDeps {
   openValue(id: string, field: number): Promise<void>;
   openPanel(stream: string, id: string | undefined): void;
   runCommand(command: string): Promise<void>;
+  /** Asks people and does it; rejects when it could not be asked. */
+  act(action: EntryAction): Promise<void>;
   onSelected(id: string | null): void;
 }
 
@@ -91,6 +94,10 @@ export function streamRequests(deps: StreamRequestDeps): RequestHandlers<StreamP
     },
     copy: async (target, signal) => {
       await deps.copyText(await copiedText(target, signal, { ...deps, reading, readEntry }));
+      return null;
+    },
+    act: async (action) => {
+      await reading(l10n.t('entry {0} of {1}', displayText(action.id), name), () => deps.act(action));
       return null;
     },
     selected: ({ id }) => {

@@ -169,6 +169,15 @@ export type CopyTarget =
   | { readonly what: 'value'; readonly id: string; readonly field: number }
   | { readonly what: 'commands'; readonly id: string | null };
 
+/** What can be done to the selected entry; `group` is the name as text without loss, for what is done in one group. */
+export type EntryAction =
+  | {
+      readonly verb: 'makeReclaimable' | 'claim' | 'acknowledge' | 'moveToDeadLetters';
+      readonly id: string;
+      readonly group: string;
+    }
+  | { readonly verb: 'replay' | 'delete'; readonly id: string };
+
 /** What the panel needs before it draws. `translations` maps English strings to the display language. */
 export interface PanelSession {
   readonly translations: Readonly<Record<string, string>>;
@@ -200,6 +209,8 @@ export type StreamPanelContract = {
     /** Runs the next step that an error offered; the host refuses any other command. */
     readonly nextStep: { readonly params: { readonly command: string }; readonly result: null };
     readonly copy: { readonly params: CopyTarget; readonly result: null };
+    /** Has the host ask and do something; answers when that is over, whatever became of it. */
+    readonly act: { readonly params: EntryAction; readonly result: null };
     /** Tells the host which entry is selected, so that a reload shows it again. */
     readonly selected: { readonly params: { readonly id: string | null }; readonly result: null };
   };

@@ -70,6 +70,10 @@ function requests(
       seen.ran.push(command);
       return Promise.resolve();
     },
+    act: (action) => {
+      seen.opened.push(action);
+      return Promise.resolve();
+    },
     onSelected: (selected) => seen.opened.push(selected),
   });
   return { handlers, seen };

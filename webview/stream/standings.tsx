@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import type { EntryDetail, StandingView } from '../../src/protocol/streamPanel';
 import { formatDuration, formatFullTime, formatNumber, formatTime } from '../format';
+import { Button } from '../controls';
 import { Icon } from '../icons';
 import type { IconName } from '../icons';
 import { t } from '../l10n';
@@ -12,17 +13,36 @@ import type { StreamModel } from './streamModel';
 /** Draws one block for each group. */
 export function Standings({ model, detail }: { model: StreamModel; detail: EntryDetail }): JSX.Element {
   const { standings } = detail;
-  if (standings.length === 0) return <p class="muted">{t('The stream has no groups: nobody reads it by group.')}</p>;
+  return (
+    <>
+      {standings.length === 0 ? (
+        <p class="muted">{t('The stream has no groups: nobody reads it by group.')}</p>
+      ) : (
+        <StandingList model={model} detail={detail} />
+      )}
+      {detail.fields === null ? null : <EntryActions model={model} id={detail.id} />}
+    </>
+  );
+}
+
+function StandingList({ model, detail }: { model: StreamModel; detail: EntryDetail }): JSX.Element {
+  const { standings } = detail;
   return (
     <ul class="standings">
       {standings.map((standing, index) => (
-        <Standing key={standing.group.text} model={model} standing={standing} colour={index % groupColours} />
+        <Standing
+          key={standing.group.text}
+          model={model}
+          id={detail.id}
+          standing={standing}
+          colour={index % groupColours}
+        />
       ))}
     </ul>
   );
 }
 
-function Standing(props: { model: StreamModel; standing: StandingView; colour: number }): JSX.Element {
+function Standing(props: { model: StreamModel; id: string; standing: StandingView; colour: number }): JSX.Element {
   const { model, standing, colour } = props;
   const zone = model.layout.zone.value;
   const { consumer, deliveryCount, idleMs, lastDeliveredAtMs } = standing;
@@ -71,7 +91,45 @@ function Standing(props: { model: StreamModel; standing: StandingView; colour: n
       <p class="muted">
         <SafeText text={standing.explanation} />
       </p>
+      <Actions model={model} id={props.id} standing={standing} />
     </li>
+  );
+}
+
+/** What can be done in one group, safest first; the host asks before anything happens. */
+function Actions({
+  model,
+  id,
+  standing,
+}: {
+  model: StreamModel;
+  id: string;
+  standing: StandingView;
+}): JSX.Element | null {
+  const { state, group } = standing;
+  if (state !== 'pending' && state !== 'gone') return null;
+  const run = (verb: 'makeReclaimable' | 'claim' | 'acknowledge' | 'moveToDeadLetters') => (): void => {
+    void model.actOn({ verb, id, group: group.text });
+  };
+  const acknowledge = <Button icon="check" label={t('Acknowledge…')} onClick={run('acknowledge')} />;
+  if (state === 'gone') return <div class="standing-actions">{acknowledge}</div>;
+  return (
+    <div class="standing-actions">
+      <Button icon="clock" label={t('Make Reclaimable…')} onClick={run('makeReclaimable')} />
+      <Button icon="person" label={t('Claim…')} onClick={run('claim')} />
+      {acknowledge}
+      <Button icon="inbox" label={t('Move to Dead Letters…')} onClick={run('moveToDeadLetters')} />
+    </div>
+  );
+}
+
+/** What can be done to the entry whatever the groups. */
+function EntryActions({ model, id }: { model: StreamModel; id: string }): JSX.Element {
+  return (
+    <div class="standing-actions">
+      <Button icon="refresh" label={t('Replay…')} onClick={() => void model.actOn({ verb: 'replay', id })} />
+      <Button icon="trash" label={t('Delete…')} onClick={() => void model.actOn({ verb: 'delete', id })} />
+    </div>
   );
 }
 

@@ -8,6 +8,7 @@ import type { ErrorData } from '../../src/protocol/envelope';
 import type {
   ConnectionView,
   CopyTarget,
+  EntryAction,
   EntryDetail,
   PanelSession,
   StreamOverview,
@@ -150,6 +151,14 @@ export class StreamModel {
   /** The host copies to the clipboard; this says so. */
   async copy(target: CopyTarget, said: string): Promise<void> {
     await this.act(() => this.client.request('copy', target), said);
+  }
+
+  /** Has the host ask and do something to an entry, then reads everything again. */
+  async actOn(action: EntryAction): Promise<void> {
+    await this.act(async () => {
+      await this.client.request('act', action);
+      await this.refresh();
+    });
   }
 
   /** Has the host do something; a failure is shown in the panel. */

@@ -65,6 +65,7 @@ export class SampleStream {
       openEntry: answer('openEntry', () => null),
       nextStep: answer('nextStep', () => null),
       copy: answer('copy', () => null),
+      act: answer('act', () => null),
       selected: answer('selected', () => null),
     };
   }
