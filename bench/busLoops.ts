@@ -43,12 +43,16 @@ export const ourBus: BenchLoop = async ({ port, stream, total, concurrency, hand
     const consumer = bus.consume(stream, { group: benchGroup, concurrency, prefetch: 100 }, ({ fields }) =>
       handler(fields.payload),
     );
-    const began = performance.now();
+    let began = 0;
     consumer.on('acknowledged', ({ ids }) => {
       acknowledged += ids.length;
       if (acknowledged >= total) finish(performance.now() - began);
     });
+    // Connected and paused, as the raw loop is connected before its clock starts.
+    consumer.pause();
     await consumer.start();
+    began = performance.now();
+    consumer.resume();
     return await done;
   } finally {
     await bus.close();
