@@ -6,36 +6,36 @@ import { systemClock } from './base/clock';
 import { createCommandHandlers } from './commands/handlers';
 import { actOnEntry } from './commands/actions/actOnEntry';
 import { ensureUnlocked } from './commands/actions/unlock';
-import type { CommandServices, OpenStreamPanel } from './commands/commandServices';
+import type { CommandServices } from './commands/commandServices';
 import { createUriHandler } from './commands/debugCommands';
 import { registerCommands } from './commands/register';
 import { getSetting } from './commands/treeCommands';
 import { FileActionLog } from './connections/actionLog';
 import { ConnectionRegistry } from './connections/connectionRegistry';
+import { offerConnections } from './connections/connectionsContext';
 import { readConnectionSetting } from './connections/connectionSetting';
 import { WriteGate } from './connections/gate';
 import { openRedisPort } from './connections/openRedisPort';
 import { HeldByDebugger } from './connections/heldMessages';
 import { logState } from './connections/logState';
 import { ProfileStore } from './connections/profileStore';
-import type { ContextKey } from './manifest/contextKeys';
-import { settingKeys } from './manifest/settings';
 import { WorkerDebugging } from './debugging/workerDebugging';
 import { InspectReader } from './panels/inspectReader';
 import { StreamPanels } from './panels/streamPanels';
 import { Sandbox } from './sandbox/sandbox';
 import { ConnectionStatus } from './tree/connectionStatus';
-import { connectionOf, Explorer } from './tree/explorer';
+import { Explorer } from './tree/explorer';
+import { followSettings } from './tree/followSettings';
 import { createLog } from './ui/log';
 import { createNotifications } from './ui/notifications';
 
 /** Called by VS Code when one of the extension's views or commands is first used. */
 export function activate(context: vscode.ExtensionContext): void {
-  const { subscriptions } = context;
+  const { l10n } = vscode;
   const log = createLog();
   const notifications = createNotifications();
   const clock = systemClock();
-  subscriptions.push(log);
+  const warn = (message: string): void => log.warn(message);
 
   // Connections: profiles and secrets are read, nothing is opened.
   const connections = new ConnectionRegistry({
@@ -44,60 +44,34 @@ export function activate(context: vscode.ExtensionContext): void {
     variables: process.env,
     openPort: openRedisPort,
     clock,
-    l10n: vscode.l10n,
-    onState: (profile, state) => {
-      logState(profile, state, log);
-    },
+    l10n,
+    onState: (profile, state) => logState(profile, state, log),
   });
-  subscriptions.push(connections);
+  const sandbox = new Sandbox({
+    file: context.asAbsolutePath('dist/worker.js'),
+    connections,
+    l10n,
+    log,
+    notifications,
+  });
 
   // The one way to write: locked but for local connections, and written down.
   const actionLog = new FileActionLog(context.globalStorageUri.fsPath);
-  const gate = new WriteGate({
-    clock,
-    log: actionLog,
-    l10n: vscode.l10n,
-    warn: (message) => {
-      log.warn(message);
-    },
-  });
-  subscriptions.push(gate);
+  const gate = new WriteGate({ clock, log: actionLog, l10n, warn });
 
   // What is seen.
   const held = new HeldByDebugger();
   const explorer = new Explorer({ connections, clock, getSetting, held });
-  const status = new ConnectionStatus({
-    connections,
-    chosen: () => {
-      const [node] = explorer.selection;
-      return node && connectionOf(node)?.connection;
-    },
-    nowMs: () => clock.now(),
-  });
-  const selection = explorer.onDidChangeSelection(() => {
-    status.update();
-  });
+  const status = new ConnectionStatus({ connections, explorer, clock });
   const panels = new StreamPanels({
     extensionUri: context.extensionUri,
     connections,
     readerOf: (connection, stream) => new InspectReader(connection, stream),
-    warn: (message) => {
-      log.warn(message);
-    },
+    warn,
     act: (connection, stream, action) => actOnEntry(services, connection, stream, action),
   });
-  subscriptions.push(panels.register());
-  const offerConnections = (): void => {
-    const hasAny: ContextKey = 'redisStreams.hasConnections';
-    void vscode.commands.executeCommand('setContext', hasAny, connections.list().length > 0);
-  };
-  offerConnections();
-  subscriptions.push(explorer, status, selection, connections.onDidChange(offerConnections));
 
   // What can be done.
-  const openStreamPanel: OpenStreamPanel = ({ profile }, key, entryId) => {
-    panels.open(profile.id, key, entryId === undefined ? {} : { select: entryId });
-  };
   const debugging: WorkerDebugging = new WorkerDebugging({
     context,
     connections,
@@ -108,22 +82,6 @@ export function activate(context: vscode.ExtensionContext): void {
     log,
     notifications,
   });
-  const sandbox = new Sandbox({
-    workerFile: context.asAbsolutePath('dist/worker.js'),
-    connections,
-    l10n: vscode.l10n,
-    log: (line) => {
-      log.info(line);
-    },
-    onLost: () => {
-      void notifications.warning(vscode.l10n.t('The sandbox ended by itself; its log says why.'), {
-        title: vscode.l10n.t('Open Log'),
-        run: () => {
-          log.open();
-        },
-      });
-    },
-  });
   const services: CommandServices = {
     connections,
     sandbox,
@@ -131,22 +89,18 @@ export function activate(context: vscode.ExtensionContext): void {
     notifications,
     log,
     openPort: openRedisPort,
-    openStreamPanel,
+    openStreamPanel: ({ profile }, key, select) => panels.open(profile.id, key, select === undefined ? {} : { select }),
     gate,
     actionLog,
     debugging,
     sampleHandler: context.asAbsolutePath('src/worker/sampleHandler.ts'),
   };
-  subscriptions.push(sandbox, debugging, held, vscode.window.registerUriHandler(createUriHandler(services)));
-  subscriptions.push(registerCommands(createCommandHandlers(services), log, notifications));
-  subscriptions.push(
-    vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('redisStreams.connections')) connections.reload();
-      else if (settingKeys.some((key) => change.affectsConfiguration(key))) explorer.settingsChanged();
-    }),
+
+  context.subscriptions.push(
+    ...[log, connections, offerConnections(connections), sandbox, gate, held, explorer, status],
+    ...[panels.register(), debugging, followSettings(connections, explorer)],
+    vscode.window.registerUriHandler(createUriHandler(services)),
+    registerCommands(createCommandHandlers(services), log, notifications),
   );
   log.info('Redis Streams Debugger is ready.');
 }
-
-/** Called by VS Code when the extension host ends; everything is disposed through the context's subscriptions. */
-export function deactivate(): void {}

@@ -11,19 +11,19 @@ import type { ConnectionRegistry } from '../connections/connectionRegistry';
 import type { LiveConnection } from '../connections/liveConnection';
 import { connectionId } from '../connections/profiles';
 import type { ConnectionProfile } from '../connections/profiles';
+import type { Log } from '../ui/log';
+import type { Notifications } from '../ui/notifications';
 
 const startLimitMs = 30_000;
 
 /** What the sandbox needs from outside. */
 export interface SandboxDeps {
   /** Absolute path of `dist/worker.js`. */
-  readonly workerFile: string;
+  readonly file: string;
   readonly connections: ConnectionRegistry;
   readonly l10n: Localizer;
-  /** Gets what the process says, line by line. */
-  readonly log: (line: string) => void;
-  /** Called when the process ended although nobody asked for it. */
-  readonly onLost: (code: number | null) => void;
+  readonly log: Log;
+  readonly notifications: Notifications;
 }
 
 interface Running {
@@ -80,7 +80,7 @@ export class Sandbox implements Disposable {
 
   private launch(port: number): Promise<Running> {
     return new Promise((resolve, reject) => {
-      const child = fork(this.deps.workerFile, ['sandbox', '--port', String(port)], {
+      const child = fork(this.deps.file, ['sandbox', '--port', String(port)], {
         execArgv: [],
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       });
@@ -88,7 +88,7 @@ export class Sandbox implements Disposable {
       for (const stream of [child.stdout, child.stderr]) {
         stream?.setEncoding('utf8').on('data', (text: string) => {
           last = text.trim().split('\n').at(-1) ?? last;
-          this.deps.log(text.trimEnd());
+          this.deps.log.info(text.trimEnd());
         });
       }
       const timer = setTimeout(() => {
@@ -108,8 +108,17 @@ export class Sandbox implements Disposable {
         if (this.running?.child !== child) return;
         this.running = undefined;
         this.deps.connections.setSandbox(undefined);
-        this.deps.onLost(code);
+        this.tellLost(code);
       });
+    });
+  }
+
+  private tellLost(code: number | null): void {
+    const { l10n, log, notifications } = this.deps;
+    log.error(`The sandbox ended by itself with ${code ?? 'a signal'}.`);
+    void notifications.warning(l10n.t('The sandbox ended by itself; the log says why.'), {
+      title: l10n.t('Open Log'),
+      run: () => log.open(),
     });
   }
 

@@ -1,18 +1,21 @@
 import * as vscode from 'vscode';
 import { displayText } from '../base/byteText';
+import type { Clock } from '../base/clock';
 import { Disposables } from '../base/disposables';
 import type { Disposable } from '../base/disposables';
 import type { Connections, LiveConnection } from '../connections/liveConnection';
 import { environmentColor } from '../connections/profiles';
 import { EnvironmentStatus } from '../ui/environmentStatus';
+import { connectionOf } from './explorer';
+import type { Explorer } from './explorer';
 import { connectionText, environmentText, joinFacts, writableText } from './phrases';
 
 /** What the status bar follows. */
 export interface ConnectionStatusDeps {
   readonly connections: Connections;
-  /** The connection that was chosen last: by selecting in the tree, or by opening a panel. */
-  readonly chosen: () => LiveConnection | undefined;
-  readonly nowMs: () => number;
+  /** The connection that was chosen last is the one that the first selected node belongs to. */
+  readonly explorer: Explorer;
+  readonly clock: Clock;
 }
 
 /** Keeps the environment of the connection in use in the status bar: the one that was chosen last, else the first that is open. */
@@ -27,11 +30,19 @@ export class ConnectionStatus implements Disposable {
         this.update();
       }),
     );
+    this.disposables.add(
+      deps.explorer.onDidChangeSelection(() => {
+        this.update();
+      }),
+    );
     this.update();
   }
 
-  /** Called when another connection was chosen. */
-  update(): void {
+  dispose(): void {
+    this.disposables.dispose();
+  }
+
+  private update(): void {
     const connection = this.current();
     if (!connection) {
       this.item.show(undefined);
@@ -40,7 +51,7 @@ export class ConnectionStatus implements Disposable {
     const { profile, state, isReadOnly, writableUntilMs } = connection;
     const words = { l10n: vscode.l10n, locale: vscode.env.language };
     const name = displayText(profile.name);
-    const facts = { environment: profile.environment, isReadOnly, writableUntilMs, nowMs: this.deps.nowMs() };
+    const facts = { environment: profile.environment, isReadOnly, writableUntilMs, nowMs: this.deps.clock.now() };
     const writable = writableText(facts, words);
     this.item.show({
       icon: writable === undefined ? 'server-environment' : 'unlock',
@@ -51,13 +62,10 @@ export class ConnectionStatus implements Disposable {
     });
   }
 
-  dispose(): void {
-    this.disposables.dispose();
-  }
-
   private current(): LiveConnection | undefined {
     const open = this.deps.connections.list().filter(({ state }) => state.kind !== 'disconnected');
-    const chosen = this.deps.chosen();
+    const [node] = this.deps.explorer.selection;
+    const chosen = node && connectionOf(node)?.connection;
     return chosen && open.includes(chosen) ? chosen : open[0];
   }
 }
