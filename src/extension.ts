@@ -3,12 +3,10 @@
  */
 import * as vscode from 'vscode';
 import { systemClock } from './base/clock';
-import { createCommandHandlers } from './commands/handlers';
 import { actOnEntry } from './commands/actions/actOnEntry';
 import { ensureUnlocked } from './commands/actions/unlock';
 import type { CommandServices } from './commands/commandServices';
-import { createUriHandler } from './commands/debugCommands';
-import { registerCommands } from './commands/register';
+import { registerEntryPoints } from './commands/entryPoints';
 import { getSetting } from './commands/treeCommands';
 import { FileActionLog } from './connections/actionLog';
 import { ConnectionRegistry } from './connections/connectionRegistry';
@@ -47,13 +45,8 @@ export function activate(context: vscode.ExtensionContext): void {
     l10n,
     onState: (profile, state) => logState(profile, state, log),
   });
-  const sandbox = new Sandbox({
-    file: context.asAbsolutePath('dist/worker.js'),
-    connections,
-    l10n,
-    log,
-    notifications,
-  });
+  const file = context.asAbsolutePath('dist/worker.js');
+  const sandbox = new Sandbox({ file, connections, l10n, log, notifications });
 
   // The one way to write: locked but for local connections, and written down.
   const actionLog = new FileActionLog(context.globalStorageUri.fsPath);
@@ -96,11 +89,8 @@ export function activate(context: vscode.ExtensionContext): void {
     sampleHandler: context.asAbsolutePath('src/worker/sampleHandler.ts'),
   };
 
-  context.subscriptions.push(
-    ...[log, connections, offerConnections(connections), sandbox, gate, held, explorer, status],
-    ...[panels.register(), debugging, followSettings(connections, explorer)],
-    vscode.window.registerUriHandler(createUriHandler(services)),
-    registerCommands(createCommandHandlers(services), log, notifications),
-  );
+  const views = [explorer, status, panels.register(), followSettings(connections, explorer)];
+  const server = [connections, offerConnections(connections), sandbox, gate, held, debugging];
+  context.subscriptions.push(log, ...server, ...views, registerEntryPoints(services));
   log.info('Redis Streams Debugger is ready.');
 }
