@@ -61,8 +61,9 @@ const rooms: Readonly<Record<string, Room>> = {
   },
 };
 
-/** The rooms that run in plain Node and must not know the browser; all but the webview. */
 const maxLines = 400;
+/** The composition root stays short enough to be read at once. */
+const maxRootLines = 101;
 
 interface Import {
   readonly specifier: string;
@@ -134,7 +135,8 @@ function violations(files: readonly SourceFile[]): string[] {
   for (const source of files) {
     const { file, text } = source;
     const lines = text.split('\n').length;
-    if (lines > maxLines) problems.push(`${file} has ${lines} lines, over ${maxLines}`);
+    const limit = file === 'src/extension.ts' ? maxRootLines : maxLines;
+    if (lines > limit) problems.push(`${file} has ${lines} lines, over ${limit}`);
     if (/^export default /m.test(text)) problems.push(`${file} has a default export`);
     if (file.startsWith('src/protocol/') && hasRuntimeCode(source))
       problems.push(`${file} has code; protocol is types only`);
