@@ -33,6 +33,7 @@ describe('the VSIX', () => {
       'media/activity.svg',
       'media/icon.png',
       'media/icon.svg',
+      'media/panel.jpg',
       'media/stream-dark.svg',
       'media/stream-light.svg',
       'package.json',
