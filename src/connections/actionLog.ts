@@ -77,6 +77,7 @@ export interface ActionLog {
 /** A log in a folder; the file is put aside when it is large, and the one before it dropped. */
 export class FileActionLog implements ActionLog {
   private writing: Promise<void> = Promise.resolve();
+  private hasWritten = false;
 
   constructor(
     private readonly folder: string,
@@ -113,8 +114,12 @@ export class FileActionLog implements ActionLog {
 
   private async write(text: string): Promise<void> {
     await mkdir(this.folder, { recursive: true });
-    if ((await sizeOf(this.current())) > this.maxBytes) await rename(this.current(), this.older());
-    await appendFile(this.current(), text, { mode: 0o600 });
+    const size = await sizeOf(this.current());
+    if (size > this.maxBytes) await rename(this.current(), this.older());
+    // A line that an earlier process left half written must not swallow the first of this one.
+    const start = this.hasWritten || size === 0 ? '' : '\n';
+    this.hasWritten = true;
+    await appendFile(this.current(), start + text, { mode: 0o600 });
   }
 
   private current(): string {

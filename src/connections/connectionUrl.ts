@@ -2,6 +2,7 @@
  * What this room must know of connection URLs before the bus may read them: where the password is, to take it out, and whether the
  * server is on this machine. It reads leniently: an ill-formed URL must not leak a password either.
  */
+import { parseRedisUrl } from '../bus';
 
 /** The passwords that a URL may hold. */
 export interface Secrets {
@@ -18,13 +19,9 @@ export interface SplitUrl {
   readonly secrets: Secrets | undefined;
 }
 
-const urlParts = /^([a-z][a-z0-9+.-]*:\/\/)([^?#]*)(.*)$/is;
-
 /** Takes the passwords out of a URL: what stands after the colon before the last `@`, and query parameters named for one. */
 export function splitSecrets(text: string): SplitUrl {
-  const match = urlParts.exec(text.trim());
-  if (!match) return { url: text.trim(), secrets: undefined };
-  const [, scheme = '', body = '', tail = ''] = match;
+  const { scheme, body, tail } = partsOf(text.trim());
   const query = takeQuerySecrets(tail);
   const { rest, password } = takeUserInfoPassword(body);
   const secrets: Secrets = { ...query.secrets, ...(password === undefined ? {} : { password }) };
@@ -36,9 +33,7 @@ export function splitSecrets(text: string): SplitUrl {
 
 /** The opposite of `splitSecrets`: the URL to connect with. Kept in memory only while connecting. */
 export function joinSecrets(url: string, secrets: Secrets): string {
-  const match = urlParts.exec(url);
-  if (!match) return url;
-  const [, scheme = '', body = '', tail = ''] = match;
+  const { scheme, body, tail } = partsOf(url);
   const at = body.lastIndexOf('@');
   const user = at < 0 ? '' : body.slice(0, at);
   const hosts = body.slice(at + 1);
@@ -51,7 +46,7 @@ export function joinSecrets(url: string, secrets: Secrets): string {
 
 /** The user name in a URL, decoded, or undefined. */
 export function userOf(url: string): string | undefined {
-  const body = urlParts.exec(url)?.[2] ?? '';
+  const { body } = partsOf(url);
   const at = body.lastIndexOf('@');
   const user = at < 0 ? '' : (body.slice(0, at).split(':')[0] ?? '');
   return user === '' ? undefined : decoded(user);
@@ -59,13 +54,14 @@ export function userOf(url: string): string | undefined {
 
 /** Tells whether every host of a URL is this machine. */
 export function isLoopbackUrl(url: string): boolean {
-  const hosts = hostsOf(url);
-  return hosts.length > 0 && hosts.every((host) => loopbackHost.test(host));
+  const hosts = [...hostsOf(url), ...connectedHostsOf(url)];
+  return hosts.length > 0 && hosts.every((host) => loopbackHost.test(host.toLowerCase()));
 }
 
 /** The hosts of a URL, without ports, lower case; several for Sentinel and Cluster. */
 export function hostsOf(url: string): readonly string[] {
-  const body = urlParts.exec(url)?.[2] ?? '';
+  const { scheme, body } = partsOf(url);
+  if (!scheme.endsWith('://')) return [];
   const authority = body.slice(body.lastIndexOf('@') + 1).split('/')[0] ?? '';
   return authority
     .split(',')
@@ -75,12 +71,37 @@ export function hostsOf(url: string): readonly string[] {
 
 /** Where a URL leads, for sentences: hosts and ports, without user, database and options. */
 export function addressOf(url: string): string {
-  const body = urlParts.exec(url)?.[2];
-  if (body === undefined) return url;
+  const { body } = partsOf(url);
   return body.slice(body.lastIndexOf('@') + 1).split('/')[0] ?? '';
 }
 
 const loopbackHost = /^(?:localhost|.*\.localhost|127(?:\.\d{1,3}){3}|::1|0:0:0:0:0:0:0:1|::ffff:127(?:\.\d{1,3}){3})$/;
+
+/**
+ * Where a URL falls apart: scheme, what is before `?` or `#`, and the rest. An `@` behind these, unless it is in a query that we
+ * know, says that they belong to a password that nobody percent-encoded. A missing scheme hides no password either.
+ */
+function partsOf(text: string): { readonly scheme: string; readonly body: string; readonly tail: string } {
+  const [scheme = ''] = /^[a-z][a-z0-9+.-]*:\/{1,2}/i.exec(text) ?? [];
+  const rest = text.slice(scheme.length);
+  const end = rest.search(/[?#]/);
+  const tail = end < 0 ? '' : rest.slice(end);
+  const from = tail.includes('@') && !knownQuery.test(tail) ? rest.lastIndexOf('@') + 1 : 0;
+  const cut = rest.slice(from).search(/[?#]/);
+  const length = cut < 0 ? rest.length : from + cut;
+  return { scheme, body: rest.slice(0, length), tail: rest.slice(length) };
+}
+
+const knownQuery = /^\?(?:db|[a-z]*(?:username|password|passwd|pass|secret|token))=/i;
+
+/** The hosts that the bus would connect to; none when it does not take the URL. */
+function connectedHostsOf(url: string): readonly string[] {
+  try {
+    return parseRedisUrl(url).nodes.map(({ host }) => host);
+  } catch {
+    return [];
+  }
+}
 
 const secretParameter = /pass(?:word|wd)?$|secret|token/i;
 

@@ -145,10 +145,14 @@ export class WriteGate implements Disposable {
       options.onProgress?.(results.length, preview.items.length);
     }
     const isRefusal = error?.reason === 'no-permission' || error?.reason === 'unknown-command';
+    // A copy that was left shows that the script ran, and that something inside it was refused.
     const scriptsRefused =
       isRefusal &&
       mode === 'guarded' &&
-      results.every(({ outcome }) => outcome === 'failed' || outcome === 'not-tried');
+      results.every(
+        ({ outcome, found }) =>
+          (outcome === 'failed' && !(found ?? '').includes(', dead letter ')) || outcome === 'not-tried',
+      );
     return { action, results, scriptsRefused, ...(error ? { error } : {}) };
   }
 

@@ -11,6 +11,16 @@ export function lastUndoable(actions: readonly LoggedAction[]): LoggedAction | u
   );
 }
 
+/** As what a dead letter was replayed, when this extension did it; undefined when it did not. */
+export function replayedAs(actions: readonly LoggedAction[], deadLetters: string, deadId: string): string | undefined {
+  for (const { start, items } of actions) {
+    if (start.verb !== 'replay' || start.choices.deadLetters !== deadLetters) continue;
+    const item = items.find(({ id, newId }) => id === deadId && newId !== undefined);
+    if (item) return item.newId;
+  }
+  return undefined;
+}
+
 /** What is to be restored to take an action back. */
 export function restoreRequestOf({ start, items }: LoggedAction, nowMs: number): RestoreRequest | undefined {
   const { undo, group, stream, at } = start;

@@ -387,7 +387,7 @@ describe('writing when things go wrong', () => {
     const world = await open(as('noack'));
     const request = { stream, group, select: { ids }, guard: 'strict', reason: '' } as const;
     const report = await world.act(verbs.moveToDeadLetters, request);
-    assert.deepEqual(statuses(report), ['failed no-permission']);
+    assert.deepEqual([statuses(report), report.scriptsRefused], [['failed no-permission'], false]);
     const [copy] = await redis.xrange(`${stream}:dlq`, '-', '+');
     assert.ok(copy);
     assert.match(

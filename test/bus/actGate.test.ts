@@ -1,9 +1,11 @@
 // The gate on a real server: what is locked stays unwritten, a preview only reads, every verb writes through it and is written down.
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { consumerName, entryId, groupName, streamKey } from '../../src/bus';
+import { FileActionLog } from '../../src/connections/actionLog';
+import type { ActionLine } from '../../src/connections/actionLog';
 import type { Plan, Report } from '../../src/connections/gate';
 import type { RestoreRequest } from '../../src/connections/verbs/restore';
 import type { PlannedItem, Verb, VerbName } from '../../src/connections/verbs/verb';
@@ -262,6 +264,42 @@ describe('the write gate on a server', () => {
     } finally {
       world.dispose();
     }
+  });
+
+  it('keeps the log bounded, and reads past a line that was cut short', async () => {
+    const folder = path.join(server.dir, 'log');
+    const log = new FileActionLog(folder, 2000);
+    const line = (action: string): ActionLine => ({ action, kind: 'undone', at: '', by: 'x'.repeat(300) });
+    const start: ActionLine = {
+      action: 'first',
+      kind: 'sent',
+      at: '',
+      verb: 'claim',
+      connection: { id: 'a', name: 'a', environment: 'local', url: '' },
+      stream: '\udcff',
+      guarded: true,
+      choices: {},
+      total: 1,
+    };
+    for (let index = 0; index < 8; index += 1) await log.append(line(`${index}`));
+    await log.append(start);
+    await appendFile(await log.file(), '{"action":"first","kind":"rep');
+    const next = new FileActionLog(folder, 2000);
+    await next.append({ ...start, action: 'second' });
+    const actions = await next.recent();
+    assert.deepEqual(
+      actions.map(({ start: { action, stream } }) => [action, stream]),
+      [
+        ['second', '\udcff'],
+        ['first', '\udcff'],
+      ],
+    );
+    for (let index = 0; index < 20; index += 1) await log.append(line(`${index}`));
+    const sizes = await Promise.all(
+      (await readdir(folder)).map(async (file) => (await stat(path.join(folder, file))).size),
+    );
+    assert.equal(sizes.length, 2);
+    assert.ok(sizes.every((size) => size < 3000));
   });
 
   it('counts what was delivered in the last 30 s', async () => {

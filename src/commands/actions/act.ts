@@ -9,6 +9,7 @@ import { cliConnection } from '../../connections/cliConnection';
 import { ConnectionError } from '../../connections/connectionFailure';
 import { describeReadFailure } from '../../connections/describeFailure';
 import type { Plan, Report } from '../../connections/gate';
+import { replayedAs } from '../../connections/lastAction';
 import type { LiveConnection } from '../../connections/liveConnection';
 import { batches } from '../../connections/verbs/pendingRows';
 import type { Mode, PlannedItem, Verb } from '../../connections/verbs/verb';
@@ -105,8 +106,28 @@ async function planAll<Request, Item extends PlannedItem>(
     plans.flatMap(({ preview }) => preview.skipped),
     wordsOf(),
   );
-  await notifications.information([vscode.l10n.t('There is nothing to do.'), ...skipped].join(' '));
+  const replayed = await replayedTexts(services, plans);
+  await notifications.information([vscode.l10n.t('There is nothing to do.'), ...skipped, ...replayed].join(' '));
   return undefined;
+}
+
+/** Of dead letters that are not there any more: as what this extension replayed them. */
+async function replayedTexts<Request, Item extends PlannedItem>(
+  { actionLog }: CommandServices,
+  plans: readonly Plan<Request, Item>[],
+): Promise<readonly string[]> {
+  const replays = plans.filter(({ verb }) => verb.name === 'replay');
+  const missing = replays.flatMap(({ verb, request, preview }) =>
+    preview.skipped
+      .filter(({ why }) => why === 'missing')
+      .map(({ id }) => ({ id, deadLetters: String(verb.logged(request).deadLetters) })),
+  );
+  if (missing.length === 0) return [];
+  const actions = await actionLog.recent();
+  return missing.flatMap(({ id, deadLetters }) => {
+    const newId = replayedAs(actions, deadLetters, id);
+    return newId === undefined ? [] : [vscode.l10n.t('{0} was already replayed as {1}.', id, newId)];
+  });
 }
 
 interface Run<Request, Item extends PlannedItem> {
