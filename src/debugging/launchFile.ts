@@ -1,5 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 
 /** What a worker may do to the group besides reading, acknowledging and giving back. */
@@ -40,9 +41,25 @@ export interface LaunchFileOnDisk {
   remove(): void;
 }
 
+const folderPrefix = 'redis-streams-launch-';
+
+/** Older than what any launch needs. */
+const staleMs = 10 * 60_000;
+
+/** Deletes launch files that this user's editors could not delete because they were killed; the rest of the folder is left alone. */
+export async function removeStaleLaunchFiles(nowMs: number): Promise<void> {
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(folderPrefix));
+  for (const name of names) {
+    const folder = path.join(tmpdir(), name);
+    const found = await stat(folder).catch(() => undefined);
+    const isOurs = found?.isDirectory() === true && (found.uid === userInfo().uid || process.platform === 'win32');
+    if (isOurs && nowMs - found.mtimeMs > staleMs) await rm(folder, { recursive: true, force: true });
+  }
+}
+
 /** Writes a launch file that only this user can read, in a fresh folder outside of every workspace. */
 export function writeLaunchFile(launch: WorkerLaunch): LaunchFileOnDisk {
-  const folder = mkdtempSync(path.join(tmpdir(), 'redis-streams-'));
+  const folder = mkdtempSync(path.join(tmpdir(), folderPrefix));
   const file = path.join(folder, 'launch.json');
   chmodSync(folder, 0o700);
   const clear = (): void => {
@@ -50,6 +67,8 @@ export function writeLaunchFile(launch: WorkerLaunch): LaunchFileOnDisk {
   };
   const write = (next: WorkerLaunch): void => {
     clear();
+    // Another window may have taken the folder for a leftover.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(file, JSON.stringify({ version: 1, ...next }), { mode: 0o600, flag: 'wx' });
   };
   write(launch);

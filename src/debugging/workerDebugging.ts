@@ -18,6 +18,7 @@ import { DynamicConfigurations, WorkerConfigurationProvider } from './configurat
 import { DebugGroups } from './debugGroups';
 import { DebugGroupSweep } from './debugGroupSweep';
 import { entryLink } from './entryLink';
+import { removeStaleLaunchFiles } from './launchFile';
 import { sessionAttribute } from './nodeConfiguration';
 import { debugStatusText } from './statusText';
 import { workerDebugType } from './workerConfiguration';
@@ -87,6 +88,9 @@ export class WorkerDebugging implements Disposable {
       }),
     );
     this.register();
+    removeStaleLaunchFiles(clock.now()).catch((error: unknown) => {
+      log.warn(`Launch files of earlier sessions could not be looked for: ${String(error)}`);
+    });
   }
 
   /** The session whose message is shown in the status bar. */

@@ -72,6 +72,7 @@ export class DebugWorld {
     await quickInput.type(serverPassword);
     await quickInput.accept();
     await window.statusBar.find(new RegExp(`^Connected to ${name}`));
+    await eventually(async () => !(await quickInput.isVisible()), { what: 'the last question to be gone' });
   }
 }
 
