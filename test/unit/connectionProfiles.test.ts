@@ -31,6 +31,16 @@ describe('the passwords in a URL', () => {
     ],
     ['redis://h?password=p', 'redis://h', { password: 'p' }],
     ['no url at all', 'no url at all', undefined],
+    // What nobody percent-encoded.
+    ['redis://me:p?s#s@h:1/2', 'redis://me@h:1/2', { password: 'p?s#s' }],
+    ['redis://me:1234?x@h', 'redis://me@h', { password: '1234?x' }],
+    ['redis://me:a@b#c@h?db=1', 'redis://me@h?db=1', { password: 'a@b#c' }],
+    ['redis://h?sentinelPassword=a@b', 'redis://h', { sentinelPassword: 'a@b' }],
+    ['redis+sentinel://h/m?sentinelUsername=a@b', 'redis+sentinel://h/m?sentinelUsername=a@b', undefined],
+    // A scheme that is missing or mistyped.
+    ['me:secret@h:6379', 'me@h:6379', { password: 'secret' }],
+    ['redis:/me:secret@h', 'redis:/me@h', { password: 'secret' }],
+    ['"redis://me:secret@h"', '"redis@h"', { password: '//me:secret' }],
   ];
   for (const [text, url, secrets] of cases) {
     it(`are taken out of ${text}`, () => {
@@ -67,6 +77,7 @@ describe('what else a URL tells', () => {
       'redis://10.0.0.1',
       'redis://127.0.0.1.example.com',
       'redis://localhost,example.com',
+      'localhost',
       'nonsense',
     ])
       assert.ok(!isLoopbackUrl(url), url);

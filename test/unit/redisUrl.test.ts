@@ -80,6 +80,9 @@ describe('a connection URL', () => {
       'redis+cluster://:S3cret@a/3',
       'redis+other://:S3cret@a',
       'redis://:S3/cret@localhost',
+      // Read to the letter, these would name another host than people meant.
+      'redis://me:1234?S3cret@localhost',
+      'redis+sentinel://example.com/S3cret@localhost',
     ];
     for (const text of bad) {
       assert.throws(

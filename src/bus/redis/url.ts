@@ -37,6 +37,10 @@ export function parseRedisUrl(text: string): RedisUrl {
   if (!form)
     throw invalid(`the scheme ${scheme}:// is unknown; use redis://, rediss://, redis+sentinel:// or redis+cluster://`);
   const mode = form[2] === 'sentinel' || form[2] === 'cluster' ? form[2] : 'standalone';
+  if (hasStrayAt(match[3] ?? '', match[4] ?? ''))
+    throw invalid(
+      'it has an @ behind the hosts; write ?, # and / of a password as %3F, %23 and %2F, and an @ there as %40',
+    );
   const authority = match[2] ?? '';
   const at = authority.lastIndexOf('@');
   const nodes = authority
@@ -87,6 +91,12 @@ export function parseAddress(text: string, defaultPort: number): NodeAddress {
   const port = Number(match?.[3] ?? defaultPort);
   if (!match || port < 1 || port > 65535) throw invalid('a host must be of the form host, host:port or [ipv6]:port');
   return { host: match[1] ?? (decode(match[2] ?? '') || '127.0.0.1'), port };
+}
+
+/** An `@` behind the hosts is nearly always the end of a password that was not encoded: it must not make another host of a user. */
+function hasStrayAt(path: string, query: string): boolean {
+  const isStray = (pair: string): boolean => pair.includes('@') && !/^sentinel(?:Username|Password)=/.test(pair);
+  return path.includes('@') || query.split('&').some(isStray);
 }
 
 function parseDb(text: string): number {
