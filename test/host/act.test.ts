@@ -241,6 +241,7 @@ describe('Acting on a Redis from VS Code', () => {
     await tree().select(production(2), production(3));
     await (await tree().contextMenu(production(2))).choose('Acknowledge…');
     await quickInput.choose('Unlock for 15 min');
+    await quickInput.says(/Type the name of the connection to unlock writing: production/);
     await quickInput.type('production?');
     await quickInput.accept();
     await quickInput.says('This is not the name of the connection.');
