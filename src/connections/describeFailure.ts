@@ -12,9 +12,9 @@ import { shownAddress } from './settingProfiles';
 /** Says why a connection could not be made or was lost. */
 export function describeConnectFailure(error: unknown, profile: ConnectionProfile, l10n: Localizer): ConnectionFailure {
   if (ConnectionError.is(error)) return error.failure;
-  const reason = reasonOf(error);
+  const reason = BusError.is(error, 'invalid-argument') ? 'bad-url' : reasonOf(error);
   const start = l10n.t('Cannot connect to {0} ({1})', displayText(profile.name), displayText(shownAddress(profile)));
-  return failure(reason, `${start}: ${connectCause(reason, profile, l10n)}`, l10n);
+  return failure(reason, `${start}: ${connectCause(error, reason, profile, l10n)}`, l10n);
 }
 
 /** Says why something could not be read. `what` completes "Cannot read …", such as `groups of orders`. */
@@ -66,14 +66,24 @@ const nextSteps: Readonly<Partial<Record<FailureReason, (l10n: Localizer) => Nex
   protocol: (l10n) => ({ title: l10n.t('Open Log'), command: 'redisStreams.openLog' }),
 };
 
-function connectCause(reason: FailureReason, profile: ConnectionProfile, l10n: Localizer): string {
+function connectCause(error: unknown, reason: FailureReason, profile: ConnectionProfile, l10n: Localizer): string {
   const user = displayText(userOf(profile.url) ?? 'default');
+  // A command that got an answer tells more than the reason alone.
+  const command = BusError.is(error) ? error.details.command?.toUpperCase() : undefined;
   switch (reason) {
+    case 'bad-url':
+      return l10n.t(
+        'its URL cannot be used. It should read redis://user@host:port/db, with /, ?, # and @ of a name or password percent-encoded.',
+      );
     case 'connection-refused':
+      if (command !== undefined)
+        return l10n.t('the server takes no more clients. Try again when some have left, or raise its maxclients.');
       return l10n.t('nothing answers there. Check that the server runs and that host and port are right.');
     case 'timeout':
       return l10n.t('it did not answer in time. Check the address, and whether a firewall or VPN is in between.');
     case 'authentication':
+      if (command !== undefined && command !== 'AUTH')
+        return l10n.t('the server asks for the password of user {0}. Enter it.', user);
       return l10n.t('the server refused the password of user {0}. Enter it again.', user);
     case 'no-permission':
       return l10n.t('user {0} may not run what browsing needs. Ask for the minimal ACL.', user);
@@ -88,7 +98,11 @@ function connectCause(reason: FailureReason, profile: ConnectionProfile, l10n: L
       return l10n.t('the link broke. The server may be restarting, or something in between closes it.');
     case 'loading':
       return l10n.t('the server is still loading its data. Try again in a moment.');
+    case 'unexpected':
+      return l10n.t('something went wrong in the extension. The log has more.');
     default:
+      if (command === 'SELECT')
+        return l10n.t('the server has no database with this number. Check the number at the end of the URL.');
       return l10n.t('the server answered with an error of kind {0}. The log has more.', reason);
   }
 }

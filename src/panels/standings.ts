@@ -5,16 +5,20 @@ import type { StandingView } from '../protocol/streamPanel';
 import { nameView } from './values';
 
 /** The standings of an entry, in the groups' order. */
-export function standingViews(standings: readonly Standing[], l10n: Localizer): readonly StandingView[] {
-  return standings.map((standing) => standingView(standing, l10n));
+export function standingViews(
+  standings: readonly Standing[],
+  hasEntry: boolean,
+  l10n: Localizer,
+): readonly StandingView[] {
+  return standings.map((standing) => standingView(standing, hasEntry, l10n));
 }
 
 /** Redis keeps delivery counts as signed 64-bit numbers that overflow; beyond this they are no count. */
 const maxPlausibleDeliveries = 1_000_000_000;
 
-function standingView(standing: Standing, l10n: Localizer): StandingView {
+function standingView(standing: Standing, hasEntry: boolean, l10n: Localizer): StandingView {
   const { state } = standing;
-  const common = { group: nameView(standing.group), state, explanation: explanationOf(standing, l10n) };
+  const common = { group: nameView(standing.group), state, explanation: explanationOf(standing, hasEntry, l10n) };
   if (state !== 'pending' && state !== 'gone') return common;
   const { pending, lastDeliveredAtMs } = standing;
   return {
@@ -26,17 +30,24 @@ function standingView(standing: Standing, l10n: Localizer): StandingView {
   };
 }
 
-function explanationOf(standing: Standing, l10n: Localizer): string {
+function explanationOf(standing: Standing, hasEntry: boolean, l10n: Localizer): string {
   const { lastDeliveredId } = standing;
   switch (standing.state) {
     case 'passed':
-      return l10n.t(
-        'The group has read past it and it is not pending: acknowledged, read with NOACK, or its consumer was deleted.',
-      );
+      return hasEntry
+        ? l10n.t(
+            'The group is past it and it is not pending: acknowledged, read with NOACK, dropped with its consumer, or skipped because the group began or was set behind it.',
+          )
+        : l10n.t(
+            'The group is past it and it is not pending. The stream holds no such entry, so nobody can tell whether it was ever delivered.',
+          );
     case 'undelivered':
       return l10n.t('The group has not read this far: it was delivered up to {0}.', lastDeliveredId);
     case 'absent':
-      return l10n.t('The group has read up to {0} and will never get this id.', lastDeliveredId);
+      return l10n.t(
+        'The group has read up to {0}. The stream holds no such entry, so it will not get this id.',
+        lastDeliveredId,
+      );
     case 'gone':
       return l10n.t(
         'It is pending, but its message was deleted or trimmed: whoever claims it gets nothing. Acknowledge it.',

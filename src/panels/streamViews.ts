@@ -69,7 +69,7 @@ export function detailView(key: StreamKey, facts: EntryFacts, l10n: Localizer): 
     fieldCount: entry ? entry.fields.length / 2 : 0,
     bytes: entry ? sizeOf(entry.fields) : 0,
     raw: entryReply(id, entry?.fields ?? null, maxRawChars),
-    standings: standingViews(standings, l10n),
+    standings: standingViews(standings, entry !== null, l10n),
     history: historyView(facts, l10n),
     deadLetter: deadLetter && deadLetterView(deadLetter, facts, l10n),
     commands: entryCommands(key, id, groups),

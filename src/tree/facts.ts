@@ -48,7 +48,7 @@ export interface PendingFacts extends ReadAt {
   /** -1 when it was released without an owner. */
   readonly idleMs: number;
   readonly deliveryCount: number;
-  /** When it was added, if its id is a time. */
+  /** When it was added, if its id is a time in the past. */
   readonly addedAtMs: number | undefined;
   /** Its message is not in the stream any more. */
   readonly isGone: boolean;
@@ -58,7 +58,7 @@ export interface PendingFacts extends ReadAt {
 export interface DeadLettersFacts extends ReadAt {
   readonly key: StreamKey;
   readonly length: number;
-  /** When the newest was added, if its id is a time. */
+  /** When the newest was added, if its id is a time in the past. */
   readonly newestAtMs: number | undefined;
 }
 

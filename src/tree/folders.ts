@@ -32,7 +32,7 @@ export function groupByPrefix<T>(
   return order.map((entry): Grouped<T> => {
     if ('item' in entry) return { kind: 'item', item: entry.item };
     if (entry.members.length === 1) return { kind: 'item', item: entry.members[0] };
-    const whole = longestShared(entry.members.map(keyOf), separator, entry.prefix);
+    const whole = longestShared(keysOf(entry.members, keyOf), separator, entry.prefix);
     return { kind: 'folder', prefix: whole, label: whole.slice(prefix.length), items: entry.members };
   });
 }
@@ -45,11 +45,29 @@ function nextPrefix(key: string, separator: string, from: number): string | unde
   return at < 0 || end >= key.length ? undefined : key.slice(0, end);
 }
 
-function longestShared(keys: readonly string[], separator: string, shared: string): string {
-  const next = keys.map((key) => nextPrefix(key, separator, shared.length));
-  const [first] = next;
-  if (first === undefined || next.some((prefix) => prefix !== first)) return shared;
-  return longestShared(keys, separator, first);
+function keysOf<T>([first, ...rest]: readonly [T, ...T[]], keyOf: (item: T) => string): readonly [string, ...string[]] {
+  return [keyOf(first), ...rest.map(keyOf)];
+}
+
+/** Keys may hold separators by the ten thousand, so this neither calls itself nor cuts a prefix out for each of them. */
+function longestShared(keys: readonly [string, ...string[]], separator: string, shared: string): string {
+  const [first] = keys;
+  const common = keys.reduce((length, key) => Math.min(length, commonLength(first, key)), first.length);
+  // Something must follow the separator in every key.
+  const shortest = keys.reduce((length, key) => Math.min(length, key.length), first.length);
+  let end = shared.length;
+  for (;;) {
+    const at = first.indexOf(separator, end);
+    const next = at + separator.length;
+    if (at < 0 || next > common || next >= shortest) return first.slice(0, end);
+    end = next;
+  }
+}
+
+function commonLength(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && length < b.length && a.charCodeAt(length) === b.charCodeAt(length)) length += 1;
+  return length;
 }
 
 /** Orders by UTF-16 code units, the same everywhere; locales would order the same keys differently on two machines. */

@@ -42,7 +42,7 @@ export function createInspectReads(connection: LiveConnection, l10n: Localizer):
           idleMs,
           deliveryCount,
           isGone: entry === null,
-          addedAtMs: inspect.entryIdTimeMs(id),
+          addedAtMs: pastTimeOf(inspect, id, serverTimeMs),
           serverTimeMs,
         }));
         return { items, hasMore: next !== undefined };
@@ -131,7 +131,7 @@ async function streamChildren(inspect: Inspector, key: StreamKey, l10n: Localize
       .map(({ key: deadKey, length, newest }) => ({
         key: deadKey,
         length,
-        newestAtMs: newest === null ? undefined : inspect.entryIdTimeMs(newest.deadId),
+        newestAtMs: newest === null ? undefined : pastTimeOf(inspect, newest.deadId, serverTimeMs),
         serverTimeMs,
       })),
   };
@@ -165,12 +165,24 @@ function oldestPending(
   l10n: Localizer,
 ): GroupFacts['oldestPending'] {
   if (id === null) return null;
-  const addedMs = inspect.entryIdTimeMs(id);
+  const addedMs = pastTimeOf(inspect, id, serverTimeMs);
+  const isAhead = addedMs === undefined && inspect.entryIdTimeMs(id) !== undefined;
   const age: Figure =
     addedMs === undefined
-      ? unknown(l10n.t('ids of this stream are not times'))
+      ? unknown(
+          isAhead ? l10n.t('its id is ahead of the clock of the server') : l10n.t('ids of this stream are not times'),
+        )
       : { kind: 'exact', value: Math.max(0, serverTimeMs - addedMs), source: 'XPENDING' };
   return { id, age };
+}
+
+/**
+ * When an id says that its entry was added. Undefined when it is no time, and when it is ahead of the server's clock: a producer
+ * chose it, or the clock went back, and its age is not known either way.
+ */
+function pastTimeOf(inspect: Inspector, id: EntryId, serverTimeMs: number): number | undefined {
+  const timeMs = inspect.entryIdTimeMs(id);
+  return timeMs === undefined || timeMs > serverTimeMs + 1000 ? undefined : timeMs;
 }
 
 /** What a server calls idle: until 7.0 the time since the last success, from 7.2 since the last attempt. */

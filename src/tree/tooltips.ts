@@ -95,7 +95,10 @@ export function pendingTooltip(facts: PendingFacts, words: Words): string {
   const { l10n } = words;
   const tooltip = new TooltipText(facts.id).sentence(pendingVerdict(facts, words));
   const { addedAtMs } = facts;
-  if (addedAtMs !== undefined) {
+  if (addedAtMs === undefined) {
+    const why = l10n.t('its id is no time, or is ahead of the clock of the server');
+    tooltip.figure(l10n.t('Age'), l10n.t('unknown'), why, 'XPENDING');
+  } else {
     tooltip.figure(
       l10n.t('Age'),
       formatDuration(facts.serverTimeMs - addedAtMs),

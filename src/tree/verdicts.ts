@@ -33,27 +33,40 @@ export function groupVerdict(
   const waiting = lag.kind === 'unknown' ? undefined : lag.value;
   if (consumers === 0) {
     return waiting === 0
-      ? l10n.t('Nobody has read in this group yet, and nothing waits.')
+      ? l10n.t('The group has no consumers, and nothing waits for one.')
       : l10n.t('Nobody is consuming: the group has no consumers.');
   }
   if (waiting === 0 && pending === 0) return l10n.t('Up to date: nothing waits and nothing is pending.');
   if (waiting === 0) {
-    return l10n.t('All entries were delivered; {0} wait to be acknowledged.', count(pending, words));
+    return pending === 1
+      ? l10n.t('All entries were delivered; 1 waits to be acknowledged.')
+      : l10n.t('All entries were delivered; {0} wait to be acknowledged.', count(pending, words));
   }
   return undefined;
 }
 
 /** Of a consumer. */
-export function consumerVerdict({ pending, idleMs }: ConsumerFacts, words: Words): string | undefined {
+export function consumerVerdict({ pending, idleMs, inactiveMs }: ConsumerFacts, words: Words): string | undefined {
   const { l10n } = words;
-  if (pending > 0 && idleMs >= probablyGoneMs) {
-    return l10n.t(
-      'Probably not running: it holds {0} pending entries and did nothing for {1}.',
-      count(pending, words),
-      formatDuration(idleMs),
-    );
+  if (pending === 0 || idleMs < probablyGoneMs) return undefined;
+  const idle = formatDuration(idleMs);
+  // Before 7.2 a consumer that waits for entries all the time looks the same as one that is gone.
+  if (inactiveMs === undefined) {
+    return pending === 1
+      ? l10n.t('It holds 1 pending entry and got nothing for {0}: it is gone, or there was nothing new to get.', idle)
+      : l10n.t(
+          'It holds {0} pending entries and got nothing for {1}: it is gone, or there was nothing new to get.',
+          count(pending, words),
+          idle,
+        );
   }
-  return undefined;
+  return pending === 1
+    ? l10n.t('Probably not running: it holds 1 pending entry and did nothing for {0}.', idle)
+    : l10n.t(
+        'Probably not running: it holds {0} pending entries and did nothing for {1}.',
+        count(pending, words),
+        idle,
+      );
 }
 
 /** Of a pending entry. */

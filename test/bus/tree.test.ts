@@ -232,6 +232,20 @@ describe('the tree on a server', () => {
     assert.match(group.row().tooltip, /Lag \*\*unknown\*\*: entries were deleted at or after/);
   });
 
+  it('does not call the age of ids known that are ahead of the clock of the server', async () => {
+    const ahead = `${Date.now() + 86_400_000}-0`;
+    for (const key of ['ahead', 'ahead:dlq']) await client.xadd(key, ahead, 'n', '1');
+    await client.xgroup('CREATE', 'ahead', 'g', '0');
+    await client.xreadgroup('GROUP', 'g', 'c', 'STREAMS', 'ahead', '>');
+    tree.settings.keySeparator = '';
+    tree.model.refresh(undefined);
+    const group = await nodeAt(tree.root, 'ahead', 'g');
+    assert.match(group.row().description, /oldest unknown$/);
+    assert.match(group.row().tooltip, /its id is ahead of the clock of the server/);
+    assert.equal((await nodeAt(tree.root, 'ahead', 'Dead letters')).row().description, '1');
+    assert.match((await nodeAt(group, 'c', ahead)).row().tooltip, /Age \*\*unknown\*\*/);
+  });
+
   it('does not call the age of ids known that are no times', async () => {
     await client.xadd('s', '9007199254740993-18446744073709551615', 'n', '1');
     await client.xgroup('CREATE', 's', 'g', '0');

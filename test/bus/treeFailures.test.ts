@@ -212,6 +212,12 @@ describe('the tree where things go wrong', () => {
     await new Promise((resolve) => closed.close(resolve));
     const silentPort = await portOf(silent);
     const httpPort = await portOf(chatty);
+    const [locked, crowded] = await Promise.all([
+      startRedis({ password: 'hunter2' }),
+      startRedis({ password: 'hunter2', args: ['--maxclients', '1'] }),
+    ]);
+    const only = new Redis(crowded.port, crowded.host, { password: 'hunter2' });
+    await only.ping();
     try {
       const cases: readonly (readonly [string, RegExp])[] = [
         [`redis://me:hunter2@127.0.0.1:${closedPort}`, /nothing answers there/],
@@ -219,6 +225,10 @@ describe('the tree where things go wrong', () => {
         [`redis://me:hunter2@127.0.0.1:${httpPort}`, /what answers there is not Redis/],
         [`rediss://me:hunter2@${server.host}:${server.port}`, /TLS failed/],
         [`redis://me:hunter2@127.0.0.1:${silentPort}`, /it did not answer in time/],
+        [`redis://reader:look@${server.host}:${server.port}/99`, /has no database with this number/],
+        [`redis://me:hunter2@127.0.0.1:${closedPort}/0/1`, /its URL cannot be used/],
+        [`redis://${locked.host}:${locked.port}`, /the server asks for the password of user default/],
+        [`redis://:hunter2@${crowded.host}:${crowded.port}`, /the server takes no more clients/],
       ];
       const check = async (url: string, cause: RegExp): Promise<void> => {
         const failing = await openTree(url, { name: 'shop' });
@@ -232,6 +242,8 @@ describe('the tree where things go wrong', () => {
       await Promise.all(cases.map(([url, cause]) => check(url, cause)));
     } finally {
       for (const socket of sockets) socket.destroy();
+      only.disconnect();
+      await Promise.all([locked.stop(), crowded.stop()]);
       await Promise.all([silent, chatty].map((each) => new Promise((resolve) => each.close(resolve))));
     }
   });

@@ -29,8 +29,8 @@ function pendingIn(changes: Partial<PendingEntry> = {}, state: 'pending' | 'gone
 }
 
 describe('where an entry stands', () => {
-  const view = (standing: Standing): ReturnType<typeof standingViews>[number] => {
-    const [only] = standingViews([standing], l10n);
+  const view = (standing: Standing, hasEntry = true): ReturnType<typeof standingViews>[number] => {
+    const [only] = standingViews([standing], hasEntry, l10n);
     assert.ok(only);
     return only;
   };
@@ -52,10 +52,11 @@ describe('where an entry stands', () => {
   it('is passed, undelivered or absent, and says what nobody can tell', () => {
     assert.match(
       view({ ...common, state: 'passed' }).explanation,
-      /acknowledged, read with NOACK, or its consumer was/,
+      /acknowledged, read with NOACK, dropped with its consumer, or skipped because the group began .* behind it/,
     );
+    assert.match(view({ ...common, state: 'passed' }, false).explanation, /no such entry, so nobody can tell/);
     assert.match(view({ ...common, state: 'undelivered' }).explanation, /delivered up to \d+-9/);
-    assert.match(view({ ...common, state: 'absent' }).explanation, /will never get this id/);
+    assert.match(view({ ...common, state: 'absent' }).explanation, /holds no such entry, so it will not get this id/);
   });
 
   it('has no owner nor idle time when it was released', () => {

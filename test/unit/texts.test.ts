@@ -133,6 +133,17 @@ describe('folders of keys', () => {
     assert.deepEqual(grouped(['a:', 'b:']), ['a:', 'b:']);
     assert.deepEqual(grouped([]), []);
   });
+  it('end where something must follow in every key', () => {
+    assert.deepEqual(grouped(['a:b:', 'a:b:c']), ['a:[a:b: a:b:c]']);
+    assert.deepEqual(grouped(['a:b:', 'a:b:']), ['a:[a:b: a:b:]']);
+    assert.deepEqual(grouped(['a::b', 'a::c']), ['a::[a::b a::c]']);
+  });
+  it('are found in keys of ten thousands of separators', () => {
+    const shared = ':'.repeat(50_000);
+    const [folder, ...others] = groupByPrefix([`${shared}x`, `${shared}y`], (key) => key, ':');
+    assert.equal(folder?.kind === 'folder' ? folder.prefix : undefined, shared);
+    assert.deepEqual(others, []);
+  });
   it('take separators of several characters and hostile keys', () => {
     assert.deepEqual(grouped(['__proto__', '__proto__', 'a::b', 'a::c'], '::'), [
       '__proto__',

@@ -29,11 +29,16 @@ describe('the verdict on a group', () => {
     assert.match(groupVerdict(group(), undefined, words) ?? '', /^Up to date/);
   });
   it('names how much waits to be acknowledged when all was delivered', () => {
+    assert.match(groupVerdict(group({ pending: 1 }), undefined, words) ?? '', /; 1 waits to be acknowledged/);
     assert.match(groupVerdict(group({ pending: 1204 }), undefined, words) ?? '', /1,204 wait to be acknowledged/);
   });
   it('is that nobody is consuming without consumers, unless nothing waits', () => {
     assert.match(groupVerdict(group({ consumers: 0, lag: lag(3) }), undefined, words) ?? '', /^Nobody is consuming/);
-    assert.match(groupVerdict(group({ consumers: 0 }), undefined, words) ?? '', /nothing waits/);
+    // They may have been deleted after they read everything.
+    assert.match(
+      groupVerdict(group({ consumers: 0 }), undefined, words) ?? '',
+      /^The group has no consumers, and nothing/,
+    );
   });
   it('says nothing of a group at work, nor of a lag that is not known', () => {
     assert.equal(groupVerdict(group({ lag: lag(3), pending: 2 }), undefined, words), undefined);
@@ -72,9 +77,22 @@ describe('a standstill of a group', () => {
 describe('the verdict on a consumer', () => {
   const consumer = { name: consumerName('c'), pending: 5, idleMs: 0, serverTimeMs: nowMs };
   it('is that it probably does not run when it holds entries and was long idle, else none', () => {
-    assert.match(consumerVerdict({ ...consumer, idleMs: 41 * 60_000 }, words) ?? '', /holds 5 .* nothing for 41 min/);
+    const long = { ...consumer, idleMs: 41 * 60_000, inactiveMs: 42 * 60_000 };
+    assert.match(
+      consumerVerdict(long, words) ?? '',
+      /^Probably not running: it holds 5 pending entries and did nothing for 41 min/,
+    );
+    assert.match(consumerVerdict({ ...long, pending: 1 }, words) ?? '', /holds 1 pending entry and did/);
     assert.equal(consumerVerdict(consumer, words), undefined);
-    assert.equal(consumerVerdict({ ...consumer, pending: 0, idleMs: 41 * 60_000 }, words), undefined);
+    assert.equal(consumerVerdict({ ...long, pending: 0 }, words), undefined);
+  });
+  it('does not call it gone on a server that tells only when it last got something', () => {
+    const long = { ...consumer, idleMs: 41 * 60_000 };
+    assert.match(
+      consumerVerdict(long, words) ?? '',
+      /^It holds 5 pending entries and got nothing for 41 min: .* or there/,
+    );
+    assert.match(consumerVerdict({ ...long, pending: 1 }, words) ?? '', /^It holds 1 pending entry and got/);
   });
 });
 
