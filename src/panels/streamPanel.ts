@@ -13,6 +13,7 @@ import type { ConnectionView, EntryAction, StreamPanelContract } from '../protoc
 import { connectionView } from './connectionView';
 import { PanelError } from './panelError';
 import { PanelHost } from './panelHost';
+import { PanelLink } from './panelLink';
 import { panelHtml } from './panelHtml';
 import type { ReaderOf, StreamReader } from './streamReader';
 import { streamRequests } from './streamRequests';
@@ -46,9 +47,7 @@ export class StreamPanel implements Disposable {
   private hold: Disposable | undefined;
   private connectionListener: Disposable | undefined;
   private connection: LiveConnection | undefined;
-  /** A connection that only the workspace names is not made by a restored panel until somebody asks for it in the panel. */
-  private readonly askedOnce = new Set<string>();
-  private mayConnect: boolean;
+  private readonly link: PanelLink;
   private readonly readers = new WeakMap<LiveConnection, StreamReader>();
 
   constructor(
@@ -56,7 +55,7 @@ export class StreamPanel implements Disposable {
     private readonly deps: StreamPanelDeps,
   ) {
     this.selectedId = deps.selectedId;
-    this.mayConnect = !deps.isRestored;
+    this.link = new PanelLink(deps.isRestored, vscode.l10n);
     this.host = this.disposables.add(this.createHost());
     this.disposables.add(
       deps.connections.onDidChange((changed) => {
@@ -126,6 +125,10 @@ export class StreamPanel implements Disposable {
         runCommand: async (command) => {
           await vscode.commands.executeCommand(command);
         },
+        connect: async (signal) => {
+          if (!this.connection) throw new PanelError(this.removed());
+          await this.link.connect(this.connection, signal);
+        },
         act: async (action) => {
           if (!this.connection) throw new PanelError(this.removed());
           await this.deps.act(this.connection, place.stream, action);
@@ -148,32 +151,20 @@ export class StreamPanel implements Disposable {
 
   /** Reads through whatever connection has the id now, so that an edited or removed one is noticed. */
   private guardedReader(): StreamReader {
-    const reader = (request: string): StreamReader => {
+    const reader = (): StreamReader => {
       const { connection } = this;
       if (!connection) throw new PanelError(this.removed());
-      this.checkMayConnect(connection, request);
+      this.link.check(connection);
       const known = this.readers.get(connection) ?? this.deps.readerOf(connection, this.deps.place.stream);
       this.readers.set(connection, known);
       return known;
     };
     return {
-      overview: async (signal) => reader('overview').overview(signal),
-      entries: async (query, signal) => reader('entries').entries(query, signal),
-      entry: async (id, signal) => reader('entry').entry(id, signal),
-      fields: async (id, signal) => reader('fields').fields(id, signal),
+      overview: async (signal) => reader().overview(signal),
+      entries: async (query, signal) => reader().entries(query, signal),
+      entry: async (id, signal) => reader().entry(id, signal),
+      fields: async (id, signal) => reader().fields(id, signal),
     };
-  }
-
-  private checkMayConnect({ profile, state }: LiveConnection, request: string): void {
-    if (this.askedOnce.has(request) || profile.source !== 'workspace' || state.kind === 'connected')
-      this.mayConnect = true;
-    this.askedOnce.add(request);
-    if (this.mayConnect) return;
-    const message = vscode.l10n.t(
-      '{0} is not connected: only this workspace names it, so it is connected when you ask. Retry connects.',
-      displayText(profile.name),
-    );
-    throw new PanelError({ reason: 'disconnected', message, retriable: true });
   }
 
   private describe(error: unknown, what: string): ErrorData {

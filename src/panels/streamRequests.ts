@@ -31,6 +31,8 @@ export interface StreamRequestDeps {
   openValue(id: string, field: number): Promise<void>;
   openPanel(stream: string, id: string | undefined): void;
   runCommand(command: string): Promise<void>;
+  /** Connects when nothing is connected; rejects when that fails. */
+  connect(signal: AbortSignal): Promise<void>;
   /** Asks people and does it; rejects when it could not be asked. */
   act(action: EntryAction): Promise<void>;
   onSelected(id: string | null): void;
@@ -94,6 +96,10 @@ export function streamRequests(deps: StreamRequestDeps): RequestHandlers<StreamP
     },
     copy: async (target, signal) => {
       await deps.copyText(await copiedText(target, signal, { ...deps, reading, readEntry }));
+      return null;
+    },
+    connect: async (_, signal) => {
+      await reading(name, () => deps.connect(signal));
       return null;
     },
     act: async (action) => {

@@ -208,6 +208,8 @@ export type StreamPanelContract = {
     readonly openEntry: { readonly params: { readonly stream: string; readonly id: string }; readonly result: null };
     /** Runs the next step that an error offered; the host refuses any other command. */
     readonly nextStep: { readonly params: { readonly command: string }; readonly result: null };
+    /** Connects when nothing is connected, because somebody pressed Retry. */
+    readonly connect: { readonly params: null; readonly result: null };
     readonly copy: { readonly params: CopyTarget; readonly result: null };
     /** Has the host ask and do something; answers when that is over, whatever became of it. */
     readonly act: { readonly params: EntryAction; readonly result: null };

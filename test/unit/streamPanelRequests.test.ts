@@ -70,6 +70,10 @@ function requests(
       seen.ran.push(command);
       return Promise.resolve();
     },
+    connect: () => {
+      seen.opened.push('connect');
+      return Promise.resolve();
+    },
     act: (action) => {
       seen.opened.push(action);
       return Promise.resolve();

@@ -269,8 +269,10 @@ describe('the stream panel, browsing', function () {
     await eventually(() => stream.callsOf('nextStep').length === 1);
     await panel.page.getByText('1,204 entries').waitFor();
     isDown = false;
+    assert.equal(stream.callsOf('connect').length, 0, 'only a person who asks for it connects');
     await alert.getByRole('button', { name: 'Retry' }).click();
     await rowOf(stream.newestId).waitFor();
+    assert.equal(stream.callsOf('connect').length, 1);
     assert.equal(await alert.count(), 0);
   });
 
@@ -306,6 +308,25 @@ describe('the stream panel, browsing', function () {
     panel.host.post('connection', { ...connection, state: 'connected' });
     await eventually(() => stream.callsOf('overview').length > asked);
     await eventually(async () => (await panel.page.getByText('The link to prod-eu broke.').count()) === 0);
+  });
+
+  it('connects before it reads again when Retry is pressed, also when that fails', async () => {
+    let isConnected = false;
+    const down = { reason: 'connection-refused', message: 'Cannot connect to prod-eu.', retriable: true };
+    const stream = await open(
+      {},
+      {
+        before: (method) => {
+          if (method === 'connect' && stream.callsOf('connect').length > 1) isConnected = true;
+          else if (!isConnected && method !== 'session' && method !== 'selected') throw new ShownError(down);
+        },
+      },
+    );
+    const retry = panel.page.getByRole('alert').first().getByRole('button', { name: 'Retry' });
+    await retry.click();
+    await eventually(() => stream.callsOf('connect').length === 1);
+    await retry.click();
+    await rowOf(stream.newestId).waitFor();
   });
 
   it('keeps only ids and layout while hidden, and asks everything anew when it is shown again', async () => {

@@ -29,9 +29,7 @@ function DetailContent({ model }: { model: StreamModel }): JSX.Element | null {
   const detail = model.detail.data.value;
   const error = model.detail.error.value;
   if (id === null) return <NothingSelected />;
-  const retry = (): void => {
-    model.retryDetail();
-  };
+  const retry = (): void => void model.retry(() => model.retryDetail());
   if (error && detail?.id !== id) {
     return (
       <>

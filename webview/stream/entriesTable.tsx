@@ -53,7 +53,7 @@ export function EntriesTable({ model }: { model: StreamModel }): JSX.Element {
     event.preventDefault();
   };
   const failure = entries.failure.value;
-  const retry = (): void => void entries.retry();
+  const retry = (): void => void model.retry(() => entries.retry());
   const selectedRow = rows[selectedIndex];
   return (
     <div class="table" role="presentation">

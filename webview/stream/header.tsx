@@ -32,7 +32,7 @@ export function Header({ model }: { model: StreamModel }): JSX.Element {
         <GroupChips model={model} overview={overview} />
       ) : null}
       <ConnectionProblem model={model} />
-      {error ? <ErrorNote model={model} error={error} onRetry={() => void model.refresh()} /> : null}
+      {error ? <ErrorNote model={model} error={error} onRetry={() => void model.retry(() => model.refresh())} /> : null}
       {actionError ? <ErrorNote model={model} error={actionError} /> : null}
     </header>
   );
@@ -168,7 +168,7 @@ function ConnectionProblem({ model }: { model: StreamModel }): JSX.Element | nul
       <span>
         <SafeText text={connection.problem ?? connectionStateText(connection)} /> {shown}
       </span>
-      <Button icon="refresh" label={t('Retry')} onClick={() => void model.refresh()} />
+      <Button icon="refresh" label={t('Retry')} onClick={() => void model.retry(() => model.refresh())} />
     </div>
   );
 }

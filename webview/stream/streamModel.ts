@@ -133,10 +133,19 @@ export class StreamModel {
     this.select(end === 'newest' ? 0 : this.entries.rows.value.length - 1);
   }
 
+  /** Does something again after a failure. Asking alone does not connect where connecting failed, so that is asked for first. */
+  async retry(load: () => Promise<unknown>): Promise<void> {
+    await this.client.request('connect', null).catch(() => {
+      // What is loaded next says why it cannot be.
+      return null;
+    });
+    await load();
+  }
+
   /** Loads the selected entry's detail again after a failure. */
-  retryDetail(): void {
+  async retryDetail(): Promise<void> {
     const id = this.layout.selectedId.value;
-    if (id !== null) void this.loadDetail(id);
+    if (id !== null) await this.loadDetail(id);
   }
 
   loadOverview(): Promise<boolean> {

@@ -64,6 +64,7 @@ export class SampleStream {
       openDeadLetters: answer('openDeadLetters', () => null),
       openEntry: answer('openEntry', () => null),
       nextStep: answer('nextStep', () => null),
+      connect: answer('connect', () => null),
       copy: answer('copy', () => null),
       act: answer('act', () => null),
       selected: answer('selected', () => null),
