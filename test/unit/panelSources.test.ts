@@ -36,7 +36,8 @@ function dangers(file: string, text: string): string[] {
       found.push(`${file}: a link`);
     if (ts.isCallExpression(node) && /\.(write|writeln|setAttribute)$/.test(node.expression.getText(tree))) {
       const isHarmless =
-        node.expression.getText(tree) === 'this.state.write' || (node.arguments[0]?.getText(tree) ?? '').startsWith("'aria-");
+        node.expression.getText(tree) === 'this.state.write' ||
+        (node.arguments[0]?.getText(tree) ?? '').startsWith("'aria-");
       if (!isHarmless) found.push(`${file}: ${node.expression.getText(tree)}`);
     }
     ts.forEachChild(node, visit);
