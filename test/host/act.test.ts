@@ -71,6 +71,13 @@ describe('Acting on a Redis from VS Code', () => {
     return Object.fromEntries(rows.map(([id, consumer, , deliveries]) => [id, [consumer, deliveries]]));
   };
 
+  /** Waits until the tree has followed: the group's row says how many are pending. */
+  const treeSays = (count: number): Promise<unknown> =>
+    eventually(async () => {
+      const row = (await tree().rows()).find(({ label }) => label === 'billing');
+      assert.match(row?.description ?? '', new RegExp(`· ${count} pending`));
+    });
+
   it('offers the verbs in their order, the common ones as icons', async () => {
     assert.deepEqual(await tree().inlineActions(at(0)), ['Open Entry', 'Claim…', 'Acknowledge…']);
     const menu = await tree().contextMenu(at(0));
@@ -110,6 +117,7 @@ describe('Acting on a Redis from VS Code', () => {
     const { quickInput, dialog } = window();
     await tree().pressInline(at(1), 'Claim…');
     await quickInput.choose('New consumer…');
+    await quickInput.says(/^The name of the new consumer of group billing/);
     await quickInput.answer('ana');
     await quickInput.choose('Keep the delivery count');
     const question = await dialog.read();
@@ -119,6 +127,7 @@ describe('Acting on a Redis from VS Code', () => {
     await dialog.press('Claim 1');
     await window().statusBar.find('Claimed 1');
     assert.deepEqual((await pending())[ids[1] ?? ''], ['ana', 2]);
+    await eventually(async () => assert.ok(await tree().has(['local', 'orders', 'billing', 'ana'])));
   });
 
   it('acknowledges several selected entries, and takes it back', async () => {
@@ -130,6 +139,7 @@ describe('Acting on a Redis from VS Code', () => {
     await window().statusBar.find('Acknowledged 2');
     const left = await pending();
     assert.deepEqual([left[ids[2] ?? ''], left[ids[3] ?? '']], [undefined, undefined]);
+    await treeSays(4);
     await window().quickInput.runCommand('Redis Streams: Undo Last Action…');
     assert.equal((await dialog.read()).message, 'Undo: make 2 entries of group billing pending again?');
     await dialog.press('Undo 2');
@@ -145,11 +155,13 @@ describe('Acting on a Redis from VS Code', () => {
   });
 
   it('acknowledges what has lost its message, of a whole group', async () => {
+    await treeSays(6);
     await (await tree().contextMenu(['local', 'orders', 'billing'])).choose('Acknowledge Gone Entries…');
     assert.equal((await window().dialog.read()).message, 'Acknowledge 1 pending entry of group billing?');
     await window().dialog.press('Acknowledge 1');
     await window().statusBar.find('Acknowledged 1');
     assert.equal(Object.keys(await pending()).length, 5);
+    await treeSays(5);
   });
 
   it('copies the command instead, and that command does the same', async () => {
@@ -165,10 +177,12 @@ describe('Acting on a Redis from VS Code', () => {
   it('moves an entry to the dead letters with a reason, and replays it only to its group by the icon', async () => {
     const { quickInput, dialog } = window();
     await (await tree().contextMenu(at(4))).choose('Move to Dead Letters…');
+    await quickInput.says(/^Why\?/);
     await quickInput.answer('no address');
     assert.equal((await dialog.read()).message, 'Move 1 pending entry of group billing to the dead letters?');
     await dialog.press('Move 1');
     await eventually(async () => assert.equal(await client.xlen('orders:dlq'), 1));
+    await treeSays(4);
     const deadId = (await client.xrange('orders:dlq', '-', '+'))[0]?.[0] ?? '';
     await tree().expand(['local', 'orders', 'Dead letters']);
     const letter = ['local', 'orders', 'Dead letters', deadId];
@@ -184,6 +198,7 @@ describe('Acting on a Redis from VS Code', () => {
     assert.equal((await dialog.read()).message, 'Replay 1 dead letter to group billing only?');
     await dialog.press('Replay 1');
     await eventually(async () => assert.equal(await client.xlen('orders:dlq'), 0));
+    await treeSays(5);
     assert.deepEqual((await pending())[ids[4] ?? ''], ['replay', 0]);
     assert.equal(await client.xlen('orders'), 5);
   });
@@ -191,6 +206,7 @@ describe('Acting on a Redis from VS Code', () => {
   it('publishes an entry, and refuses to delete one that a group has not read', async () => {
     const { quickInput, dialog } = window();
     await (await tree().contextMenu(['local', 'orders'])).choose('Publish Entry…');
+    await quickInput.says(/^The fields as JSON/);
     await quickInput.answer('[["a","1"],["a","2"]]');
     const question = await dialog.read();
     assert.equal(question.message, 'Publish 1 entry to stream orders?');
@@ -202,6 +218,7 @@ describe('Acting on a Redis from VS Code', () => {
     assert.deepEqual(newest?.[1], ['a', '1', 'a', '2']);
     await quickInput.runCommand('Redis Streams: Delete Entry…');
     await chooseLocalOrders();
+    await quickInput.says(/^The ids of the entries to delete/);
     await quickInput.answer(id);
     await window().notifications.find(/group billing has not read it: 1/);
     await window().notifications.clear();
@@ -225,6 +242,7 @@ describe('Acting on a Redis from VS Code', () => {
     await dialog.read();
     await dialog.press('Undo 1');
     await eventually(async () => assert.deepEqual((await pending())[ids[2] ?? ''], ['dead', 2]));
+    await treeSays(5);
     await window().editors.closeAll();
   });
 
