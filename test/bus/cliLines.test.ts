@@ -7,6 +7,9 @@ import { startRedis } from '../support/redisServer';
 import type { RedisServer } from '../support/redisServer';
 import { openTree } from '../support/treeText';
 import type { TestTree } from '../support/treeText';
+import { redisCliLine } from '../../src/base/redisCli';
+import { cliConnection } from '../../src/connections/cliConnection';
+import type { ConnectionProfile } from '../../src/connections/profiles';
 import { cliLinesOf } from '../../src/tree/cliLines';
 import type { TreeNode } from '../../src/tree/treeNode';
 
@@ -60,4 +63,39 @@ describe('the redis-cli lines of nodes', () => {
       assert.equal(seen.filter((output) => /^1-1$/m.test(output)).length >= 3, true);
     });
   }
+
+  it('reach the same server, database and user, and never hold a password', async () => {
+    const users = ['it/s on >look:1 ~* +@all', 'open on nopass ~* +@all'];
+    const guarded = await startRedis({ password: 'pw', users });
+    const profileOf = (url: string, source: ConnectionProfile['source'] = 'saved'): ConnectionProfile => ({
+      ...tree.root.profile,
+      url,
+      source,
+    });
+    const at = `${guarded.host}:${guarded.port}`;
+    const cases: readonly (readonly [ConnectionProfile, boolean, string, string])[] = [
+      [profileOf(`redis://${at}/3`), true, 'pw', 'default db=3'],
+      [profileOf(`valkey://it%2Fs@${at}?db=2`), true, 'look:1', 'it/s db=2'],
+      [profileOf(`redis://open@${at}`), false, '', 'open db=0'],
+      [profileOf(`redis://it%2Fs:\${env:PW}@${at}`, 'user setting'), false, 'look:1', 'it/s db=0'],
+    ];
+    try {
+      for (const [profile, hasKept, password, expected] of cases) {
+        const options = cliConnection(profile, hasKept);
+        assert.doesNotMatch(options.join(' '), /pw|look|PW/);
+        const line = redisCliLine(options, ['CLIENT', 'INFO']);
+        const child = run('sh', ['-c', line]);
+        child.child.stdin?.end(`${password}\n`);
+        const { stdout } = await child;
+        const told = `${/ user=(.*?) redir=/.exec(stdout)?.[1]} db=${/ db=(\d+)/.exec(stdout)?.[1]}`;
+        assert.equal(told, expected, `${line}: ${stdout}`);
+      }
+      assert.deepEqual(cliConnection(profileOf('rediss://[::1]:7000/1'), false), [
+        ...['-h', '::1', '-p', '7000', '-n', '1', '--tls'],
+      ]);
+      assert.deepEqual(cliConnection(profileOf('redis+cluster://a:1,b:2'), false), ['-u', 'redis://a:1', '-c']);
+    } finally {
+      await guarded.stop();
+    }
+  });
 });
