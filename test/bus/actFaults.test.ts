@@ -25,8 +25,8 @@ describe('writing when things go wrong', () => {
   before(async () => {
     server = await startRedis({
       users: [
-        'noscripts on >pw ~* &* +@all -eval -evalsha -script',
-        'noack on >pw ~* &* +@all -xack',
+        'noscripts on >pw ~* +@all -eval -evalsha -script',
+        'noack on >pw ~* +@all -xack',
         'reader on >pw ~* +@read +@connection -@dangerous +info +command +time',
       ],
     });

@@ -85,7 +85,7 @@ const reasonOfSentence: readonly (readonly [RegExp, BusErrorReason])[] = [
   [/equal or smaller than the target stream top item|must be greater than 0-0/i, 'id-not-greater'],
   [/^max number of clients/i, 'connection-refused'],
   [/invalid password|for 'auth' command/i, 'authentication'],
-  [/can't (?:run|access)/i, 'no-permission'],
+  [/can't (?:run|access)|^acl failure in script/i, 'no-permission'],
   [/non local key/i, 'cross-slot'],
 ];
 

@@ -1,6 +1,6 @@
 import { bytesToText } from '../../base/byteText';
 import type { EntryFields, StreamKey } from '../../bus';
-import type { Verb } from './verb';
+import type { PlannedItem, Verb } from './verb';
 
 /** A new entry. */
 export interface PublishRequest {
@@ -10,30 +10,50 @@ export interface PublishRequest {
   readonly makeStream: boolean;
 }
 
+/** The entry that would be published. */
+export interface PublishItem extends PlannedItem {
+  readonly id: 'new';
+  /** Whether XADD can be told not to make a stream; before 6.2 it cannot, and the preview has just seen that there is one. */
+  readonly hasNoMakeStream: boolean;
+}
+
 /** Publishes a new entry. Never trims. */
-export const publish: Verb<PublishRequest> = {
+export const publish: Verb<PublishRequest, PublishItem> = {
   name: 'publish',
   risk: 'permanent',
   target: 'stream',
   targetOf: ({ stream }) => ({ stream }),
   preview: async (port, { stream, makeStream }) => {
-    const [{ hasScripts }, type] = await Promise.all([port.capabilities(), port.typeOf(stream)]);
-    const common = { items: [{ id: 'new' }] as const, skipped: [], isCut: false, recent: none, hasScripts };
+    const [{ hasScripts, hasExclusiveRanges: hasNoMakeStream }, type] = await Promise.all([
+      port.capabilities(),
+      port.typeOf(stream),
+    ]);
+    const common = {
+      items: [{ id: 'new', hasNoMakeStream }] as const,
+      skipped: [],
+      isCut: false,
+      recent: none,
+      hasScripts,
+    };
     if (type === 'none')
       return { ...common, receivers: [], ...(makeStream ? {} : { obstacle: { kind: 'no-stream', stream } }) };
     if (type !== 'stream') return { ...common, receivers: [], obstacle: { kind: 'wrong-type', stream, type } };
     return { ...common, receivers: (await port.groupInfos(stream)).map(({ name }) => name) };
   },
-  run: async (port, { stream, fields, makeStream }) => {
-    const { hasExclusiveRanges: hasNoMakeStream } = await port.capabilities();
-    // Before 6.2 XADD cannot be told not to make a stream; the preview has just seen that there is one.
-    const options = makeStream || !hasNoMakeStream ? {} : { makeStream: false };
+  run: async (port, { stream, fields, makeStream }, [item]) => {
+    const options = makeStream || item?.hasNoMakeStream !== true ? {} : { makeStream: false };
     const id = await port.add(stream, fields, options);
     if (id === null) return [{ id: 'new', outcome: 'refused', status: 'no-stream' }];
     return [{ id: 'new', outcome: 'done', status: 'published', newId: id }];
   },
-  cli: ({ stream, fields, makeStream }) => [
-    ['XADD', stream, ...(makeStream ? [] : ['NOMKSTREAM']), '*', ...fields.map((value) => bytesToText(value))],
+  cli: ({ stream, fields, makeStream }, [item]) => [
+    [
+      'XADD',
+      stream,
+      ...(makeStream || item?.hasNoMakeStream !== true ? [] : ['NOMKSTREAM']),
+      '*',
+      ...fields.map((value) => bytesToText(value)),
+    ],
   ],
   recheck: async (port, { stream, fields }, items) => {
     const newest = await port.range(stream, { from: 'min', to: 'max', count: 100, reverse: true });
