@@ -133,13 +133,16 @@ export class WorkerDebugging implements Disposable {
     return {
       onDidSendMessage: (message: unknown) => {
         const event = nameIn(message, 'event');
-        if (event === 'stopped') session.setPaused(true);
-        else if (event === 'continued') session.setPaused(false);
+        if (event === 'stopped') session.setPaused(debugSession.id, true);
+        else if (event === 'continued') session.setPaused(debugSession.id, false);
+      },
+      onWillStopSession: () => {
+        session.setPaused(debugSession.id, false);
       },
       onWillReceiveMessage: (message: unknown) => {
         const command = nameIn(message, 'command');
         if (command === undefined) return;
-        if (goesOn.has(command)) session.setPaused(false);
+        if (goesOn.has(command)) session.setPaused(debugSession.id, false);
         if (command === 'restart') session.rearm();
         // Told apart from the debugger's own asking, which a busy thread cannot hear. Sessions below the first end with theirs.
         const isEnd = command === 'terminate' || command === 'disconnect';

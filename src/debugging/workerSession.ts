@@ -39,6 +39,7 @@ export class WorkerSession implements Disposable {
   private launch: WorkerLaunch | undefined;
   private file: LaunchFileOnDisk | undefined;
   private cancelRemoval: (() => void) | undefined;
+  private readonly pausedThreads = new Set<string>();
   private isOver = false;
 
   constructor(private readonly deps: WorkerSessionDeps) {
@@ -76,10 +77,13 @@ export class WorkerSession implements Disposable {
     if (this.launch) this.writeFile(this.launch);
   }
 
-  /** The debugger stopped the worker, or let it go on. */
-  setPaused(isPaused: boolean): void {
-    if (isPaused === (this.pausedSinceMs !== undefined)) return;
-    this.pausedSinceMs = isPaused ? this.deps.clock.now() : undefined;
+  /** The debugger stopped a thread of the worker, or let it go on; each thread has a debug session of its own. */
+  setPaused(thread: string, isPaused: boolean): void {
+    if (isPaused) this.pausedThreads.add(thread);
+    else this.pausedThreads.delete(thread);
+    const isAnyPaused = this.pausedThreads.size > 0;
+    if (isAnyPaused === (this.pausedSinceMs !== undefined)) return;
+    this.pausedSinceMs = isAnyPaused ? this.deps.clock.now() : undefined;
     this.deps.changed();
   }
 

@@ -53,7 +53,6 @@ describe('Debugging a worker in VS Code', () => {
     const lines = readFileSync(sampleHandler, 'utf8').split('\n');
     firstLine = 1 + lines.findIndex((line) => line.includes('const type = message.fields.type'));
     assert.ok(firstLine > 0);
-    await eventually(async () => assert.ok(await tree().has('shop')));
     await window().runCommand('Redis Streams: Open Sample Handler');
     await window().editors.isActive('sampleHandler.ts');
   });
@@ -225,6 +224,33 @@ describe('Debugging a worker in VS Code', () => {
     await window().debug.ended();
     await noWorkerLeft();
     assert.deepEqual(await world.groups('orders'), groups);
+  });
+
+  it('asks what to debug when F5 is pressed without a launch.json', async () => {
+    const { quickInput, debug, bridge, editors } = window();
+    const [id] = await world.stream('pressed', { undelivered: 1 });
+    await editors.closeAll();
+    await bridge.addBreakpoint(sampleHandler, firstLine);
+    const stops = debug.stops;
+    const started = bridge.executeCommand('workbench.action.debug.start');
+    await quickInput.choose('Redis Streams Worker');
+    await quickInput.choose('pressed');
+    const stop = await debug.stopped(stops);
+    assert.equal(await debug.evaluate(stop, 'message.id'), `'${String(id)}'`);
+    await started;
+  });
+
+  it('offers every stream and group of a connected server in the list of configurations', async () => {
+    const { quickInput, debug, bridge } = window();
+    const [id] = await world.stream('listed', { undelivered: 1 });
+    await bridge.addBreakpoint(sampleHandler, firstLine);
+    const stops = debug.stops;
+    const started = bridge.executeCommand('workbench.action.debug.selectandstart');
+    await quickInput.choose(' Redis Streams Worker...');
+    await quickInput.choose('shop: listed/billing');
+    const stop = await debug.stopped(stops);
+    assert.equal(await debug.evaluate(stop, 'message.id'), `'${String(id)}'`);
+    await started;
   });
 
   it('writes a handler and its launch configuration, whose breakpoint is hit', async () => {

@@ -72,7 +72,9 @@ export class DebugWorld {
     await quickInput.type(serverPassword);
     await quickInput.accept();
     await window.statusBar.find(new RegExp(`^Connected to ${name}`));
-    await eventually(async () => !(await quickInput.isVisible()), { what: 'the last question to be gone' });
+    // The new connection is revealed, which takes the focus from whatever has it.
+    const explorer = window.tree('Explorer');
+    await eventually(async () => (await explorer.selection()).includes(name), { what: `${name} to be revealed` });
   }
 }
 
