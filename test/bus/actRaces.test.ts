@@ -103,7 +103,7 @@ describe('writing while others work', () => {
       const done = report.results.filter(({ outcome }) => outcome === 'done').length;
       assert.equal(letters.filter(([, fields]) => fields.includes(`mover ${index}`)).length, done);
       assert.equal(report.results.length, 20_000);
-      assert.deepEqual(new Set(report.results.map(({ outcome }) => outcome)), new Set(['done', 'refused']));
+      assert.ok(report.results.every(({ outcome }) => outcome === 'done' || outcome === 'refused'));
       const plan = plans[index];
       assert.ok(plan);
       const tally = tallyOf([{ plan: factsOf(plan), report }], words);
@@ -138,10 +138,11 @@ describe('writing while others work', () => {
   });
 
   describe('with workers of three kinds', () => {
-    it('Make Reclaimable is processed by who reclaims; Claim for who reads only new entries is not, and the question said so', async () => {
+    it('Make Reclaimable is processed by who reclaims; Claim for who reads only new entries is not, and the question said so', async function () {
       const { stream, group, ids } = await seedPending(redis, uniqueKey(), 2);
       const [first = entryId('1-1'), second = entryId('1-1')] = ids;
       const world = await open();
+      if (!(await world.connection.read((inspect) => inspect.capabilities())).hasAutoClaim) this.skip();
       const stop = new AbortController();
       const processed: string[] = [];
       const reader = readOnlyNew(stream, 'new-only', processed, stop.signal);
