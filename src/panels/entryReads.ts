@@ -1,5 +1,6 @@
 /** Reads all about one entry: itself, where it stands in the groups, what it says of itself, and its dead letters. */
 import { bytesToText } from '../base/byteText';
+import { shortened } from '../base/shortText';
 import type { Entry, EntryId, StreamKey } from '../bus';
 import { reasonOf } from '../connections/describeFailure';
 import type { Inspector } from '../connections/inspector';
@@ -43,8 +44,21 @@ function deadLetterFacts(
   format: DeadLetterFacts['format'],
   failure: ReturnType<Inspector['readDeadLetter']>['failure'],
 ): DeadLetterFacts {
-  const { id, entry, ...rest } = failure;
-  return { ...rest, originalId: id, diedId: entry, format };
+  const { id, entry, reason, errorType, errorMessage, ...rest } = failure;
+  return {
+    ...rest,
+    reason: bounded(reason, 300),
+    errorType: bounded(errorType, 300),
+    errorMessage: bounded(errorMessage, 4096),
+    originalId: id,
+    diedId: entry,
+    format,
+  };
+}
+
+/** What others wrote as dead letters may hold megabytes, and one of them must not keep the entry that it is about from being shown. */
+function bounded(text: string | undefined, maxChars: number): string | undefined {
+  return text === undefined ? undefined : shortened(text, maxChars);
 }
 
 /** Whether the key ends as the dead letters of some stream do. */

@@ -1,11 +1,15 @@
 /** The life of a message as far as the server and the dead letters tell it, each event with its source; oldest first. */
 import { displayText } from '../base/byteText';
+import { shortened } from '../base/shortText';
 import type { Localizer } from '../base/localize';
 import type { Standing } from '../bus/inspect/standing';
 import type { HistoryEventView } from '../protocol/streamPanel';
 import { idTimeMs } from './entryIds';
 import type { DeadLetterFacts, EntryFacts } from './streamReader';
 import { nameView } from './values';
+
+/** An entry may have hundreds of dead letters; its own page shows the error of one in full. */
+const maxErrorChars = 1000;
 
 /** All events, those of unknown time first. */
 export function historyView(facts: EntryFacts, l10n: Localizer): readonly HistoryEventView[] {
@@ -59,7 +63,7 @@ function deadLetterEvent(letter: DeadLetterFacts, atMs: number | null, l10n: Loc
     ...(consumer === undefined ? {} : { consumer: nameView(consumer) }),
     ...(deliveries === undefined ? {} : { attempt: deliveries }),
     outcome: 'bad',
-    ...(hasError ? { error: { type: errorType ?? '', message: errorMessage ?? '' } } : {}),
+    ...(hasError ? { error: { type: errorType ?? '', message: shortened(errorMessage ?? '', maxErrorChars) } } : {}),
   };
 }
 

@@ -2,6 +2,7 @@
 import { bytesToText, displayText } from '../base/byteText';
 import type { Localizer } from '../base/localize';
 import type { Entry, StreamKey } from '../bus';
+import type { Standing } from '../bus/inspect/standing';
 import type {
   ConnectionView,
   DeadLetterView,
@@ -15,13 +16,21 @@ import { historyView } from './history';
 import { entryCommands, entryReply } from './redisCli';
 import { standingViews } from './standings';
 import type { DeadLetterFacts, EntriesFacts, EntryFacts, StreamFacts } from './streamReader';
-import { cutUtf8, fieldViews, nameView, previewText, sizeOf } from './values';
+import { cutUtf8, fieldViews, fitting, nameView, previewText, sizeOf } from './values';
 
 /** How many fields and characters a row previews. */
 const rowLimits = { fields: 8, chars: 400, nameChars: 60 } as const;
 
 /** How much of the raw reply is shown, in characters. */
 const maxRawChars = 64 * 1024;
+
+/**
+ * Bounds of what is told of groups, so that a message stays below a megabyte however many there are. A standing is shown with its
+ * names twice and a sentence, and once more in the history.
+ */
+const maxGroupsChars = 512 * 1024;
+const maxStandingsChars = 80 * 1024;
+const maxCommandsChars = 64 * 1024;
 
 /** The panel's header. */
 export function overviewView(key: StreamKey, connection: ConnectionView, facts: StreamFacts): StreamOverview {
@@ -32,7 +41,11 @@ export function overviewView(key: StreamKey, connection: ConnectionView, facts: 
     length,
     firstId,
     lastId,
-    groups: groups.map((group) => ({ ...group, name: nameView(group.name) })),
+    groups: fitting(
+      groups.map((group) => ({ ...group, name: nameView(group.name) })),
+      maxGroupsChars,
+    ),
+    groupCount: groups.length,
     deadLetters: deadLetters && { stream: nameView(deadLetters.key), length: deadLetters.length },
     memoryBytes,
     timeToLiveMs,
@@ -60,7 +73,8 @@ export function rowView({ id, fields }: Entry): EntryRow {
 
 /** All about one entry. */
 export function detailView(key: StreamKey, facts: EntryFacts, l10n: Localizer): EntryDetail {
-  const { id, entry, deadLetter, standings, serverTimeMs } = facts;
+  const { id, entry, deadLetter, serverTimeMs } = facts;
+  const standings = shownStandings(facts.standings);
   const groups = standings.map(({ group }) => group);
   return {
     id,
@@ -70,9 +84,10 @@ export function detailView(key: StreamKey, facts: EntryFacts, l10n: Localizer): 
     bytes: entry ? sizeOf(entry.fields) : 0,
     raw: entryReply(id, entry?.fields ?? null, maxRawChars),
     standings: standingViews(standings, entry !== null, l10n),
-    history: historyView(facts, l10n),
+    groupCount: facts.standings.length,
+    history: historyView({ ...facts, standings }, l10n),
     deadLetter: deadLetter && deadLetterView(deadLetter, facts, l10n),
-    commands: entryCommands(key, id, groups),
+    commands: fitting(entryCommands(key, id, groups), maxCommandsChars),
     serverTimeMs,
   };
 }
@@ -89,6 +104,15 @@ export function payloadText({ fields }: Entry): string {
 }
 
 const empty = Buffer.alloc(0);
+
+/** A stream may have thousands of groups: where the entry is pending counts most. */
+function shownStandings(standings: readonly Standing[]): readonly Standing[] {
+  const shown = fitting(standings, maxStandingsChars);
+  if (shown.length === standings.length) return standings;
+  const isPending = ({ state }: Standing): boolean => state === 'pending' || state === 'gone';
+  const byWeight = [...standings.filter(isPending), ...standings.filter((standing) => !isPending(standing))];
+  return fitting(byWeight, maxStandingsChars);
+}
 
 function deadLetterView(letter: DeadLetterFacts, { id }: EntryFacts, l10n: Localizer): DeadLetterView {
   const { diedId, stream, group, consumer, errorType, errorMessage, deliveries, atMs, replays } = letter;

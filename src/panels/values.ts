@@ -1,5 +1,6 @@
 /** Values and names of entries as a panel can show them: bounded, and never more bytes than the webview should get. */
 import { bytesToText, displayText, isUtf8 } from '../base/byteText';
+import { shortened } from '../base/shortText';
 import type { FieldView, NameView, ValueView } from '../protocol/streamPanel';
 import { hexDump } from './hexDump';
 
@@ -21,6 +22,17 @@ const maxJsonBytes = 1024 * 1024;
 /** A name as text without loss, and as a line that is safe to show and at most 300 characters long. */
 export function nameView(text: string): NameView {
   return { text, display: shortened(displayText(text), detailLimits.nameChars) };
+}
+
+/** As many of the items, in their order, as fit into so many characters of JSON; those that are too large alone are left out. */
+export function fitting<T>(items: readonly T[], maxChars: number): readonly T[] {
+  let left = maxChars;
+  return items.filter((item) => {
+    const size = JSON.stringify(item).length;
+    if (size > left) return false;
+    left -= size;
+    return true;
+  });
 }
 
 /** A value as it can be shown, at most `maxBytes` of it. */
@@ -96,10 +108,4 @@ function isJson(bytes: Uint8Array): boolean {
   } catch (error) {
     return !(error instanceof SyntaxError);
   }
-}
-
-function shortened(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  const end = /[\ud800-\udbff]/.test(text.charAt(maxChars - 2)) ? maxChars - 2 : maxChars - 1;
-  return `${text.slice(0, end)}…`;
 }

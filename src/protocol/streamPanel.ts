@@ -41,7 +41,9 @@ export interface StreamOverview {
   readonly length: number;
   readonly firstId: string | null;
   readonly lastId: string | null;
+  /** The first groups, as many as one message can carry. */
   readonly groups: readonly GroupView[];
+  readonly groupCount: number;
   readonly deadLetters: { readonly stream: NameView; readonly length: number } | null;
   /** An estimate of the server, in bytes. */
   readonly memoryBytes: Figure;
@@ -153,7 +155,9 @@ export interface EntryDetail {
   readonly bytes: number;
   /** The entry as redis-cli prints it, quoted so that every byte shows. */
   readonly raw: { readonly text: string; readonly truncated: boolean };
+  /** In as many groups as one message can carry; those where it is pending come first when these are not all. */
   readonly standings: readonly StandingView[];
+  readonly groupCount: number;
   readonly history: readonly HistoryEventView[];
   readonly deadLetter: DeadLetterView | null;
   /** The redis-cli lines that show the same. */

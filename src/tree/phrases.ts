@@ -1,4 +1,6 @@
 /** The words of the rows: facts in, sentences out. */
+import { displayText } from '../base/byteText';
+import { shortened } from '../base/shortText';
 import { assertNever } from '../base/assertNever';
 import { formatDuration } from '../base/duration';
 import { formatCount } from '../base/numberText';
@@ -12,6 +14,11 @@ type Words = Pick<TreeContext, 'l10n' | 'locale'>;
 /** Joins what a description says; leaves out what there is nothing to say of. */
 export function joinFacts(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join(' · ');
+}
+
+/** A name as a row shows it: Redis does not bound names, rows do. */
+export function nameText(name: string): string {
+  return shortened(displayText(name), 300);
 }
 
 /** A number, grouped by locale. */

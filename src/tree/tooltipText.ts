@@ -1,18 +1,22 @@
+import { shortened } from '../base/shortText';
 import { escapeMarkdown, markdownCode } from '../base/markdown';
 import { formatTime } from '../base/numberText';
 import type { TreeContext } from './treeContext';
+
+/** How much a tooltip shows of one name or value: Redis bounds neither, and a hover is no place for megabytes. */
+const maxChars = 1000;
 
 /** Builds a tooltip line by line. */
 export class TooltipText {
   private readonly lines: string[] = [];
 
   constructor(title: string) {
-    this.lines.push(`**${escapeMarkdown(title)}**`);
+    this.lines.push(`**${escapeMarkdown(shortened(title, maxChars))}**`);
   }
 
   /** A sentence of ours, as its own paragraph. */
   sentence(text: string | undefined): this {
-    if (text !== undefined && text !== '') this.lines.push('', escapeMarkdown(text));
+    if (text !== undefined && text !== '') this.lines.push('', escapeMarkdown(shortened(text, maxChars)));
     return this;
   }
 
@@ -20,7 +24,9 @@ export class TooltipText {
   figure(name: string, value: string, meaning: string, source: string): this {
     if (!this.lines.at(-1)?.startsWith('- ')) this.lines.push('');
     const explained = meaning === '' ? '' : `: ${escapeMarkdown(meaning)}`;
-    this.lines.push(`- ${escapeMarkdown(name)} **${escapeMarkdown(value)}**${explained} (${markdownCode(source)})`);
+    this.lines.push(
+      `- ${escapeMarkdown(name)} **${escapeMarkdown(shortened(value, maxChars))}**${explained} (${markdownCode(source)})`,
+    );
     return this;
   }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { linkFailures, reasonOf } from '../connections/describeFailure';
 import type { Row } from './row';
 import type { TreeContext } from './treeContext';
@@ -24,9 +25,14 @@ export abstract class TreeNode {
   }
 }
 
-/** Where a child of a kind and name lives. Names may hold any bytes, so they are written as JSON, which keeps all of them apart. */
+/**
+ * Where a child of a kind and name lives. Names may hold any bytes, so they are written as JSON, which keeps all of them apart; a very
+ * long one by its digest, since every id holds those of all above it.
+ */
 export function childId(parent: string, kind: string, name: string): string {
-  return `${parent}/${kind}:${JSON.stringify(name)}`;
+  const written = JSON.stringify(name);
+  const short = written.length > 1000 ? createHash('sha256').update(written).digest('base64url') : written;
+  return `${parent}/${kind}:${short}`;
 }
 
 /** Keeps the objects of children by name across loads, so that what is still there stays the same object with new facts. */

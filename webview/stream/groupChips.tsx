@@ -14,17 +14,19 @@ const shownChips = 8;
 /** Draws the chips of groups and dead letters. */
 export function GroupChips({ model, overview }: { model: StreamModel; overview: StreamOverview }): JSX.Element {
   const isUnfolded = useSignal(false);
-  const { groups, deadLetters } = overview;
+  const { groups, groupCount, deadLetters } = overview;
   const shown = isUnfolded.value ? groups : groups.slice(0, shownChips);
-  const more = groups.length - shown.length;
+  const more = groupCount - shown.length;
   return (
     <div class="chips">
-      <ul class="chip-list" aria-label={formatCount(groups.length, '{0} group', '{0} groups')}>
+      <ul class="chip-list" aria-label={formatCount(groupCount, '{0} group', '{0} groups')}>
         {shown.map((group, index) => (
           <GroupChip key={group.name.text} group={group} colour={index % groupColours} />
         ))}
       </ul>
-      {more > 0 ? (
+      {more > 0 && isUnfolded.value ? (
+        <span class="muted">{t('{0} more groups do not fit here; the tree shows them.', formatNumber(more))}</span>
+      ) : more > 0 ? (
         <button type="button" class="link" onClick={() => (isUnfolded.value = true)}>
           {t('{0} more groups', formatNumber(more))}
         </button>

@@ -26,19 +26,25 @@ export function Standings({ model, detail }: { model: StreamModel; detail: Entry
 }
 
 function StandingList({ model, detail }: { model: StreamModel; detail: EntryDetail }): JSX.Element {
-  const { standings } = detail;
+  const { standings, groupCount } = detail;
+  const more = groupCount - standings.length;
   return (
-    <ul class="standings">
-      {standings.map((standing, index) => (
-        <Standing
-          key={standing.group.text}
-          model={model}
-          id={detail.id}
-          standing={standing}
-          colour={index % groupColours}
-        />
-      ))}
-    </ul>
+    <>
+      <ul class="standings">
+        {standings.map((standing, index) => (
+          <Standing
+            key={standing.group.text}
+            model={model}
+            id={detail.id}
+            standing={standing}
+            colour={index % groupColours}
+          />
+        ))}
+      </ul>
+      {more > 0 ? (
+        <p class="muted">{t('{0} more groups do not fit here; the tree shows them.', formatNumber(more))}</p>
+      ) : null}
+    </>
   );
 }
 

@@ -1,7 +1,6 @@
-import { displayText } from '../../base/byteText';
 import { describeReadFailure } from '../../connections/describeFailure';
 import type { ConsumerFacts, PendingFacts } from '../facts';
-import { count, idleText, joinFacts, pendingText } from '../phrases';
+import { count, idleText, joinFacts, nameText, pendingText } from '../phrases';
 import type { Row } from '../row';
 import { consumerTooltip } from '../tooltips';
 import { BranchNode, childId, ChildPool } from '../treeNode';
@@ -33,7 +32,7 @@ export class ConsumerNode extends BranchNode implements Paged {
   row(): Row {
     const { l10n } = this.context;
     const { name, pending, idleMs } = this.facts;
-    const label = displayText(name);
+    const label = nameText(name);
     const isHeld = this.isHeldByDebugger();
     const description = joinFacts(
       pendingText(pending, this.context),
@@ -79,7 +78,7 @@ export class ConsumerNode extends BranchNode implements Paged {
   }
 
   protected failed(error: unknown, hasOldChildren: boolean): TreeNode {
-    const what = this.context.l10n.t('pending entries of {0}', displayText(this.facts.name));
+    const what = this.context.l10n.t('pending entries of {0}', nameText(this.facts.name));
     const failure = describeReadFailure(error, what, this.parent.parent.profile, this.context.l10n);
     return new ErrorNode(this, failure, hasOldChildren, this.context);
   }

@@ -1,8 +1,7 @@
-import { displayText } from '../../base/byteText';
 import { formatDuration } from '../../base/duration';
 import { describeReadFailure } from '../../connections/describeFailure';
 import type { DeadLetterFacts, DeadLettersFacts } from '../facts';
-import { count, joinFacts } from '../phrases';
+import { count, joinFacts, nameText } from '../phrases';
 import type { Row } from '../row';
 import { deadLettersTooltip } from '../tooltips';
 import { BranchNode, childId, ChildPool } from '../treeNode';
@@ -65,7 +64,7 @@ export class DeadLettersNode extends BranchNode implements Paged {
   }
 
   protected failed(error: unknown, hasOldChildren: boolean): TreeNode {
-    const what = this.context.l10n.t('dead letters in {0}', displayText(this.facts.key));
+    const what = this.context.l10n.t('dead letters in {0}', nameText(this.facts.key));
     const failure = describeReadFailure(error, what, this.parent.profile, this.context.l10n);
     return new ErrorNode(this, failure, hasOldChildren, this.context);
   }

@@ -1,7 +1,6 @@
-import { displayText } from '../../base/byteText';
 import { escapeMarkdown, markdownCode } from '../../base/markdown';
 import { groupByPrefix } from '../folders';
-import { streamsText } from '../phrases';
+import { nameText, streamsText } from '../phrases';
 import type { Row } from '../row';
 import { childId, TreeNode } from '../treeNode';
 import type { TreeContext } from '../treeContext';
@@ -40,7 +39,7 @@ export class FolderNode extends TreeNode {
 
   row(): Row {
     const { l10n } = this.context;
-    const label = displayText(this.label);
+    const label = nameText(this.label);
     const description = streamsText(this.streamCount, this.context);
     const meaning = escapeMarkdown(l10n.t('Streams whose keys start with'));
     return {
@@ -50,7 +49,7 @@ export class FolderNode extends TreeNode {
       description,
       icon: { id: 'folder' },
       children: 'collapsed',
-      tooltip: `${meaning} ${markdownCode(displayText(this.prefix))}`,
+      tooltip: `${meaning} ${markdownCode(nameText(this.prefix))}`,
       accessibilityLabel: l10n.t('Folder {0}, {1}', label, description),
     };
   }

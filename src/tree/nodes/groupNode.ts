@@ -1,7 +1,6 @@
-import { displayText } from '../../base/byteText';
 import { describeReadFailure } from '../../connections/describeFailure';
 import type { ConsumerFacts, GroupFacts } from '../facts';
-import { joinFacts, lagText, oldestText, pendingText } from '../phrases';
+import { joinFacts, lagText, oldestText, nameText, pendingText } from '../phrases';
 import type { Row } from '../row';
 import { observeStandstill } from '../standstill';
 import type { Standstill } from '../standstill';
@@ -40,7 +39,7 @@ export class GroupNode extends BranchNode {
   row(): Row {
     const { l10n } = this.context;
     const { name, lag, pending, oldestPending } = this.facts;
-    const label = displayText(name);
+    const label = nameText(name);
     const description = joinFacts(
       lagText(lag, this.context),
       pendingText(pending, this.context),
@@ -72,7 +71,7 @@ export class GroupNode extends BranchNode {
   }
 
   protected failed(error: unknown, hasOldChildren: boolean): TreeNode {
-    const what = this.context.l10n.t('consumers of {0}', displayText(this.facts.name));
+    const what = this.context.l10n.t('consumers of {0}', nameText(this.facts.name));
     const failure = describeReadFailure(error, what, this.parent.profile, this.context.l10n);
     return new ErrorNode(this, failure, hasOldChildren, this.context);
   }

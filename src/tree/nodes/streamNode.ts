@@ -1,8 +1,7 @@
-import { displayText } from '../../base/byteText';
 import { describeReadFailure } from '../../connections/describeFailure';
 import type { ConnectionProfile } from '../../connections/profiles';
 import type { DeadLettersFacts, GroupFacts, StreamFacts } from '../facts';
-import { count, groupsText, joinFacts, pendingText } from '../phrases';
+import { count, groupsText, joinFacts, nameText, pendingText } from '../phrases';
 import type { TreeReads } from '../reads';
 import type { Row } from '../row';
 import { streamTooltip } from '../tooltips';
@@ -46,7 +45,7 @@ export class StreamNode extends BranchNode {
   row(): Row {
     const { l10n } = this.context;
     const { key, figures } = this.facts;
-    const label = displayText(key);
+    const label = nameText(key);
     const description = figures
       ? joinFacts(
           count(figures.length, this.context),
@@ -85,7 +84,7 @@ export class StreamNode extends BranchNode {
   }
 
   protected failed(error: unknown, hasOldChildren: boolean): TreeNode {
-    const what = this.context.l10n.t('groups of {0}', displayText(this.facts.key));
+    const what = this.context.l10n.t('groups of {0}', nameText(this.facts.key));
     const failure = describeReadFailure(error, what, this.profile, this.context.l10n);
     return new ErrorNode(this, failure, hasOldChildren, this.context);
   }

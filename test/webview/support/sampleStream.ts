@@ -119,6 +119,7 @@ export class SampleStream {
       memoryBytes: { kind: 'exact', value: 412_300, source: 'MEMORY USAGE, an estimate' },
       timeToLiveMs: null,
       serverTimeMs: newestMs + 41_000,
+      groupCount: this.options.overview?.groups?.length ?? 3,
       ...this.options.overview,
     };
   }
@@ -214,6 +215,7 @@ export function sampleDetail(id: string): EntryDetail {
       text: `1) 1) "${id}"\n   2) 1) "type"\n      2) "OrderPlaced"\n      3) "order"\n      4) "48203"`,
       truncated: false,
     },
+    groupCount: 3,
     standings: [
       {
         group: nameView('billing'),
