@@ -8,6 +8,7 @@ import Module from 'node:module';
 import path from 'node:path';
 import { runInThisContext } from 'node:vm';
 import { build } from 'esbuild';
+import { eventually } from '../support/eventually';
 
 const repository = path.resolve(import.meta.dirname, '../..');
 
@@ -139,6 +140,8 @@ describe('The extension in plain Node', function () {
 
     for (const subscription of subscriptions.reverse()) subscription.dispose();
     assert.deepEqual([...fake.live.values()], []);
-    assert.deepEqual(process.getActiveResourcesInfo().sort(), before, 'no timer and no socket is left');
+    await eventually(() => {
+      assert.deepEqual(process.getActiveResourcesInfo().sort(), before, 'no timer, no socket and no file is left');
+    });
   });
 });
