@@ -8,7 +8,8 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { markVariable, processesOf } from './processTree.mjs';
 
-const patienceMs = 3_000;
+/** How long the tree may take to end when it was asked to, and when the command ended by itself: its children may notice late. */
+const patienceMs = { asked: 3_000, byItself: 12_000 };
 const killingMs = 10_000;
 
 /** @type {{ mark: string, command: string, args: string[], remove: string[] }} */
@@ -24,18 +25,21 @@ child.on('error', (error) => {
   process.stderr.write(`${command} did not start: ${error.message}\n`);
   void end(127);
 });
-child.on('exit', (code) => void end(code ?? 1));
+child.on('exit', (code) => void end(code ?? 1, patienceMs.byItself));
 process.stdin.on('end', () => void end(0));
 process.stdin.on('error', () => void end(0));
 process.stdin.resume();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void end(0));
 
-/** @param {number} code */
-async function end(code) {
+/**
+ * @param {number} code
+ * @param {number} [patience]
+ */
+async function end(code, patience = patienceMs.asked) {
   if (ending) return;
   ending = true;
   child.kill('SIGTERM');
-  await goneWithin(patienceMs, () => undefined);
+  await goneWithin(patience, () => undefined);
   const gone = await goneWithin(killingMs, kill);
   for (const folder of remove) await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
   process.exit(gone ? code : 3);
