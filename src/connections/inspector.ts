@@ -1,5 +1,5 @@
 import { companionCandidates, createInspector, entryIdTimeMs, readDeadLetter } from '../bus';
-import type { Inspector as BusInspector } from '../bus';
+import type { Inspector as BusInspector, StreamKey } from '../bus';
 import type { InspectPort } from './inspectPort';
 
 /** The calls of a port that only read. */
@@ -26,10 +26,13 @@ export interface Inspector extends BusInspector, ReadingCalls {
   readonly entryIdTimeMs: typeof entryIdTimeMs;
 }
 
-/** An object with the reading calls of a port and no way to the rest of it. */
-export function bindInspector(port: InspectPort): Inspector {
+/**
+ * An object with the reading calls of a port and no way to the rest of it. `denied` remembers the keys that the user may not read for
+ * longer than the port lives.
+ */
+export function bindInspector(port: InspectPort, denied = new Set<StreamKey>()): Inspector {
   return {
-    ...createInspector(port),
+    ...createInspector(port, { denied }),
     range: (key, query) => port.range(key, query),
     length: (key) => port.length(key),
     pending: (key, group, query) => port.pending(key, group, query),

@@ -3,7 +3,7 @@ import { Emitter } from '../base/emitter';
 import type { Disposable } from '../base/disposables';
 import type { Localizer } from '../base/localize';
 import { BusError } from '../bus';
-import type { StreamPort } from '../bus';
+import type { StreamKey, StreamPort } from '../bus';
 import { ConnectionError } from './connectionFailure';
 import type { ConnectionFailure } from './connectionFailure';
 import { describeConnectFailure, linkFailures, reasonOf } from './describeFailure';
@@ -44,6 +44,8 @@ export class ProfileConnection implements LiveConnection, Disposable {
   private attempts = 0;
   private unlockedUntilMs: number | undefined;
   private cancelRetry: (() => void) | undefined;
+  /** Keys of dead letters that the user may not read; forgotten when the connection starts afresh, not with each new link. */
+  private readonly denied = new Set<StreamKey>();
   private readonly holds = new Set<Disposable>();
   private readonly changed = new Emitter<void>();
   private readonly lanes: Readonly<Record<'control' | 'bulk', Lane>>;
@@ -109,7 +111,7 @@ export class ProfileConnection implements LiveConnection, Disposable {
 
   async read<T>(work: (inspect: Inspector, signal: AbortSignal) => Promise<T>, options: ReadOptions = {}): Promise<T> {
     const { signal = new AbortController().signal, lane = 'control' } = options;
-    return this.using(lane, (port) => untilAborted(work(bindInspector(port), signal), signal), signal);
+    return this.using(lane, (port) => untilAborted(work(bindInspector(port, this.denied), signal), signal), signal);
   }
 
   hold(): Disposable {
@@ -231,6 +233,7 @@ export class ProfileConnection implements LiveConnection, Disposable {
 
   private closeLinks(): void {
     this.generation += 1;
+    this.denied.clear();
     this.attempts = 0;
     this.connecting = undefined;
     this.cancelRetry?.();

@@ -176,6 +176,32 @@ describe('the tree where things go wrong', () => {
     assert.ok(used.includes('xpending') && used.includes('scan'));
   });
 
+  it('asks only once for keys out of reach of the user, also after its link was made anew', async () => {
+    await client.xadd('mine', '1-1', 'n', '1');
+    await client.xgroup('CREATE', 'mine', 'g', '0');
+    await client.call('ACL', 'SETUSER', 'narrow', ...readOnlyUser.replace('~*', '~mine').split(' ').slice(1));
+    await client.call('ACL', 'LOG', 'RESET');
+    const denials = async (): Promise<number> => {
+      const log = (await client.call('ACL', 'LOG')) as (string | number)[][];
+      return log.reduce((sum, row) => sum + Number(row[row.indexOf('count') + 1]), 0);
+    };
+    const narrow = await openTree(urlOf('narrow', 'look'));
+    try {
+      assert.match(await treeText(narrow.root), /\$\(organization\) g/);
+      const before = await denials();
+      assert.ok(before > 0);
+      await client.call('CLIENT', 'KILL', 'USER', 'narrow');
+      await eventually(() => narrow.root.connection.state.kind === 'lost');
+      await narrow.root.connection.connect();
+      narrow.model.refresh(undefined);
+      assert.match(await treeText(narrow.root), /\$\(organization\) g/);
+      assert.equal(narrow.ports.length, 2);
+      assert.equal(await denials(), before);
+    } finally {
+      narrow.dispose();
+    }
+  });
+
   it('names the permission that a user lacks, and offers the minimal ACL', async () => {
     await client.xadd('s', '1-1', 'n', '1');
     const blind = await openTree(urlOf('blind', 'look'));

@@ -24,15 +24,15 @@ export interface DeadLettersPage {
 
 /**
  * The streams that hold dead letters of a stream, likeliest first: under every name that is recognised, and under those of the
- * user's own mapping. Two round trips. Keys that may not be read are left out and not asked for again over the same port, since
- * every denied command stands in ACL LOG.
+ * user's own mapping. Two round trips. Keys that may not be read are left out and, as long as `denied` or else the port
+ * lives, not asked for again, since every denied command stands in ACL LOG.
  */
 export async function deadLettersOf(
   port: InspectPort,
   key: StreamKey,
-  options: { readonly mapped?: readonly StreamKey[] } = {},
+  options: { readonly mapped?: readonly StreamKey[]; readonly denied?: Set<StreamKey> } = {},
 ): Promise<readonly DeadLetterStream[]> {
-  const denied = deniedKeys(port);
+  const denied = options.denied ?? deniedKeys(port);
   const candidates = [...new Set([...(options.mapped ?? []), ...companionCandidates(key, 'dlq')])].filter(
     (candidate) => !denied.has(candidate),
   );

@@ -45,7 +45,7 @@ export interface Inspector {
 }
 
 /** Binds the inspecting functions to a port; what it gives offers no way to the rest of the port. */
-export function createInspector(port: InspectPort): Inspector {
+export function createInspector(port: InspectPort, memory: { readonly denied?: Set<StreamKey> } = {}): Inspector {
   return {
     capabilities: () => port.capabilities(),
     serverTimeMs: (key) => port.serverTimeMs(key),
@@ -59,7 +59,7 @@ export function createInspector(port: InspectPort): Inspector {
     entryById: (key, id) => entryById(port, key, id),
     standingOf: (key, id) => standingOf(port, key, id),
     findEntry: (id, options) => findEntry(port, id, options),
-    deadLettersOf: (key, options) => deadLettersOf(port, key, options),
+    deadLettersOf: (key, options) => deadLettersOf(port, key, { ...memory, ...options }),
     deadLettersPage: (deadKey, query) => deadLettersPage(port, deadKey, query),
   };
 }
