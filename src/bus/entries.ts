@@ -17,6 +17,11 @@ export interface DeliveredEntry {
   readonly before?: { readonly deliveryCount: number; readonly idleMs: number };
 }
 
+/** Whether a read took the entry over from who had let it lie: it was idle for some time, which a new one never was. */
+export function wasPending({ before }: DeliveredEntry): boolean {
+  return before !== undefined && before.idleMs > 0;
+}
+
 /**
  * One row of a group's pending entries list.
  *

@@ -138,6 +138,7 @@ export class ConsumerParts {
       schedule,
       events,
       minIdleMs,
+      heartbeatMs,
       refill,
       blockMs: options.blockMs,
       maxDeliveries: options.maxDeliveries,

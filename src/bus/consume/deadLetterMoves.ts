@@ -87,6 +87,8 @@ export class DeadLetterMoves {
         errorType,
         errorMessage,
         ...(died === undefined ? {} : { consumer: died }),
+        // Taking it over may have counted one more, which no handler saw.
+        ...(reason === 'delivery-limit' ? { deliveries: delivery.deliveries } : {}),
       })),
     });
     if (reply.status === 'bad-target') {

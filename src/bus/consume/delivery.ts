@@ -18,6 +18,8 @@ export class Delivery {
   isLost = false;
   /** No more heartbeats: its idle time is being set. */
   isSilent = false;
+  /** A read took it over again from this very consumer while its idle time was being set. */
+  cameBack = false;
   abortKind: AbortKind | undefined;
   /** When the handler's time is up; Infinity for never. */
   deadlineMs = Infinity;
@@ -31,7 +33,7 @@ export class Delivery {
     readonly id: EntryId,
     readonly fields: EntryFields,
     /** How often it was delivered to the group, this time included. */
-    readonly deliveries: number,
+    public deliveries: number,
     /** Until when, minus the minimum idle time, nobody can have claimed it: when it was read or last heartbeaten. */
     public confirmedAtMs: number,
   ) {}

@@ -1,7 +1,8 @@
 import type { Clock } from '../../base/clock';
 import { DecodeError } from '../codecs';
+import { wasPending } from '../entries';
 import type { DeliveredEntry, EntryFields } from '../entries';
-import type { EntryId } from '../ids';
+import type { ConsumerName, EntryId } from '../ids';
 import type { TakeOver } from '../scripts/takeOver';
 import type { Handlers, ResolvedConsumerOptions } from './consumerOptions';
 import { Delivery, messageOf } from './delivery';
@@ -26,34 +27,48 @@ export interface IntakeOptions {
 export class Intake {
   constructor(private readonly parts: IntakeOptions) {}
 
-  /** New entries. */
+  /** Entries of a read: new ones, and those that the read took over, which it counted as delivered once more. */
   delivered(entries: readonly DeliveredEntry[]): void {
-    const { clock, slots, events } = this.parts;
+    const { options, clock, held, slots, events } = this.parts;
     const now = clock.now();
     const gone: EntryId[] = [];
-    for (const { id, fields } of entries) {
+    const reclaimed: EntryId[] = [];
+    for (const entry of entries) {
+      const { id, fields } = entry;
+      const before = wasPending(entry) ? Math.max(0, entry.before?.deliveryCount ?? 0) : 0;
+      const own = held.get(id);
       if (fields === null) gone.push(id);
-      else this.accept(id, fields, 1, now);
+      else if (own) keep(own, before + 1, now);
+      else if (before >= options.maxDeliveries) this.spent(id, before, now);
+      else {
+        if (wasPending(entry)) reclaimed.push(id);
+        this.accept(id, fields, before + 1, now);
+      }
     }
     if (gone.length > 0) events.emit('lost-to-trim', { ids: gone });
+    if (reclaimed.length > 0) events.emit('reclaimed', { ids: reclaimed });
     slots.pump();
   }
 
   /** Entries taken over, from others or from this consumer's own past. */
   takenOver({ taken, spent, gone }: TakeOver): void {
-    const { clock, held, slots, settler, events } = this.parts;
+    const { clock, slots, events } = this.parts;
     const now = clock.now();
     if (gone.length > 0) events.emit('lost-to-trim', { ids: gone });
     for (const { id, fields, deliveries } of taken) this.accept(id, fields, deliveries, now);
-    for (const { id, deliveries, previousOwner } of spent) {
-      if (held.has(id)) continue;
-      const delivery = new Delivery(id, [], deliveries, now);
-      held.add(delivery);
-      const error = { name: 'DeliveryLimit', message: `Delivered ${deliveries} times without being settled` };
-      settler.deadLetter(delivery, 'delivery-limit', error, previousOwner);
-    }
+    for (const { id, deliveries, previousOwner } of spent) this.spent(id, deliveries, now, previousOwner);
     if (taken.length > 0) events.emit('reclaimed', { ids: taken.map(({ id }) => id) });
     slots.pump();
+  }
+
+  /** An entry whose deliveries are used up is not run. Who let it die is not known when a read took it over. */
+  private spent(id: EntryId, deliveries: number, now: number, previousOwner?: ConsumerName): void {
+    const { held, settler } = this.parts;
+    if (held.has(id)) return;
+    const delivery = new Delivery(id, [], deliveries, now);
+    held.add(delivery);
+    const error = { name: 'DeliveryLimit', message: `Delivered ${deliveries} times without being settled` };
+    settler.deadLetter(delivery, 'delivery-limit', error, previousOwner);
   }
 
   private accept(id: EntryId, fields: EntryFields, deliveries: number, now: number): void {
@@ -90,4 +105,14 @@ export class Intake {
     if (options.unroutable === 'acknowledge') settler.settle(delivery, { kind: 'completed' });
     else settler.deadLetter(delivery, 'unroutable', new DecodeError('No handler is named for the type of the message'));
   }
+}
+
+/**
+ * Heartbeats came so late that a read of this very consumer took the entry over from it, or the group was moved back. It is not to run
+ * twice; the server knows it as ours, and counted.
+ */
+function keep(own: Delivery, deliveries: number, now: number): void {
+  own.deliveries = Math.max(own.deliveries, deliveries);
+  own.confirmedAtMs = now;
+  if (own.isSilent) own.cameBack = true;
 }

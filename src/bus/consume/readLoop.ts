@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock';
+import { wasPending } from '../entries';
 import type { DeliveredEntry } from '../entries';
 import { BusError } from '../errors';
 import type { BusErrorReason } from '../errors';
@@ -22,6 +23,7 @@ export interface ReadLoopOptions {
   readonly consumer: ConsumerName;
   readonly blockMs: number;
   readonly minIdleMs: number;
+  readonly heartbeatMs: number;
   readonly maxDeliveries: number;
   /** Undefined: never takes over what others let lie, only its own. */
   readonly reclaim: { readonly intervalMs: number; readonly count: number } | undefined;
@@ -32,7 +34,7 @@ export interface ReadLoopOptions {
   /** How many more entries may be held now, and how many it takes to make a read worth while. */
   room(): number;
   readonly refill: number;
-  /** New entries, never delivered before. */
+  /** Entries of a read: new ones, and where the server can, before them what others let lie. */
   delivered(entries: readonly DeliveredEntry[]): void;
   takenOver(found: TakeOver): void;
   /** The loop ended for good. */
@@ -41,6 +43,12 @@ export interface ReadLoopOptions {
 
 /** How many pending entries one look goes through, whatever it takes of them. */
 const scanCount = 200;
+
+/**
+ * How much longer than the minimum idle time an entry lies before a read takes it over. A retry is wound to the minimum idle time, and
+ * so is what is given back: the difference leaves the one to who scheduled it and the other to anybody but who gave it back.
+ */
+const readClaimMarginMs = 1000;
 
 /** Failures that no retry mends. */
 const fatalReasons: ReadonlySet<BusErrorReason> = new Set<BusErrorReason>([
@@ -59,6 +67,9 @@ const fatalReasons: ReadonlySet<BusErrorReason> = new Set<BusErrorReason>([
  * The one loop of a consumer. Each turn does one thing, first things first: find own entries after a (re)connect, take back due
  * retries, take over what others let lie, read new entries for as long as nothing else is due. So what is held is bounded without
  * reserving, and a busy stream cannot starve the rest, nor the rest a busy stream.
+ *
+ * Where the server can (XREADGROUP CLAIM), a read also brings what others let lie, the moment that it has lain for long enough. The
+ * look for it goes on: it is what sees deleted messages, and idle times that were set while a read was blocked.
  */
 export class ReadLoop {
   /** When a step last came to its end, by the clock; what health is judged by. */
@@ -77,6 +88,8 @@ export class ReadLoop {
   private reclaimFrom: EntryId = minEntryId;
   private reclaimAtMs: number;
   private readNext = false;
+  private claimMinIdleMs: number | undefined;
+  private isClaimRefused = false;
   private done: Promise<void> = Promise.resolve();
   private readonly backoff = exponential({ baseMs: 100, maxMs: 5000 });
 
@@ -192,8 +205,10 @@ export class ReadLoop {
   }
 
   private async open(): Promise<StreamReader> {
-    const { port, groupKeeper } = this.options;
+    const { port, groupKeeper, reclaim: policy, minIdleMs, heartbeatMs } = this.options;
     await groupKeeper.ensure();
+    const mayClaim = policy !== undefined && !this.isClaimRefused && (await port.capabilities()).hasReadClaim;
+    this.claimMinIdleMs = mayClaim ? minIdleMs + Math.min(readClaimMarginMs, heartbeatMs) : undefined;
     const reader = await port.openReader();
     if (this.isStoppingNow()) {
       reader.close();
@@ -264,11 +279,18 @@ export class ReadLoop {
     this.blockedUntilMs = now + block;
     this.isReading = true;
     try {
-      const entries = await reader.readGroup(stream, group, consumer, { count: free, blockMs: block });
+      const { claimMinIdleMs } = this;
+      const claim = claimMinIdleMs === undefined ? {} : { claimMinIdleMs };
+      const entries = await reader.readGroup(stream, group, consumer, { count: free, blockMs: block, ...claim });
       const last = entries.at(-1);
-      if (last) groupKeeper.lastSeen = last.id;
+      // What was taken over comes before what is new.
+      if (last && !wasPending(last)) groupKeeper.lastSeen = last.id;
       this.lastProgressMs = clock.now();
       if (last) this.options.delivered(entries);
+    } catch (error) {
+      // After a failover to an older server for instance: it is tried again without.
+      if (this.claimMinIdleMs !== undefined && BusError.is(error, 'server')) this.isClaimRefused = true;
+      throw error;
     } finally {
       this.isReading = false;
     }

@@ -241,6 +241,12 @@ export class Settler {
     const slackMs = clock.now() - now + 1;
     for (const [index, { delivery, dueMs }] of retries.entries()) {
       const status = results[index]?.status;
+      if (status === 'done' && delivery.cameBack) {
+        // A read reset the idle time, perhaps after it was wound: it is wound again.
+        delivery.cameBack = false;
+        this.retries.push({ delivery, dueMs });
+        continue;
+      }
       this.forget(delivery);
       if (status === 'done') schedule.add(delivery.id, dueMs + slackMs);
       else this.settledWithoutUs(delivery, status === 'gone');
