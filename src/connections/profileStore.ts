@@ -77,13 +77,22 @@ function written({ id, name, url, environment }: ConnectionProfile): object {
 }
 
 function readSecrets(text: string | undefined): Secrets | undefined {
-  const value: unknown = text === undefined ? undefined : JSON.parse(text);
+  const value = text === undefined ? undefined : parsed(text);
   if (typeof value !== 'object' || value === null) return undefined;
   const { password, sentinelPassword } = value as Record<string, unknown>;
   return {
     ...(typeof password === 'string' ? { password } : {}),
     ...(typeof sentinelPassword === 'string' ? { sentinelPassword } : {}),
   };
+}
+
+/** What is no JSON counts as nothing: the error of parsing it would quote the secret. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 function readSaved(value: unknown): ConnectionProfile | undefined {

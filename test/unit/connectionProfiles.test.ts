@@ -192,6 +192,20 @@ describe('the profile store', () => {
     assert.equal(secrets.size, 0);
   });
 
+  it('takes a damaged secret for none, since the error of reading it would quote it', async () => {
+    const { store, secrets } = memoryStore();
+    const damaged: ConnectionProfile = {
+      id: connectionId('saved/damaged'),
+      name: 'damaged',
+      url: 'redis://h',
+      environment: 'local',
+      source: 'saved',
+    };
+    await store.save(damaged, { password: 'hunter2' });
+    for (const key of secrets.keys()) secrets.set(key, 'hunter2');
+    assert.equal(await store.secretsOf(damaged), undefined);
+  });
+
   it('removes a profile with its password and leaves the others', async () => {
     const { secrets, store } = memoryStore();
     const other = { ...profile, id: connectionId('saved/2') };
