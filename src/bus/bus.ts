@@ -6,6 +6,8 @@ import type { ConsumerOptions, Handlers } from './consume/consumerOptions';
 import type { HeartbeatConnection } from './consume/heartbeatThread';
 import { consumerName, groupName } from './ids';
 import type { EntryId, StreamKey } from './ids';
+import { inspectStream } from './inspect/inspectStream';
+import type { StreamInspection } from './inspect/inspectStream';
 import { lazyPort } from './lazyPort';
 import { DeadLetters } from './operate/deadLetters';
 import { handOverPending, reapConsumers, trimKeepingUnacknowledged } from './operate/maintain';
@@ -123,6 +125,11 @@ export class Bus {
     checkOptions('deadLetters', options, { key: text });
     const { port, clock } = this.parts;
     return new DeadLetters({ port, clock, stream: this.keyOf(ref), ...options });
+  }
+
+  /** Looks at a stream, its groups and their consumers, and changes nothing; see `inspectStream`. */
+  inspect(ref: StreamRef): Promise<StreamInspection> {
+    return inspectStream(this.parts.port, this.keyOf(ref));
   }
 
   /** Trims a stream but never what some group has not read or not acknowledged. */

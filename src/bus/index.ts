@@ -64,6 +64,7 @@ export type { Figure, UnknownBecause } from './inspect/figures';
 export type { FoundEntries } from './inspect/findEntry';
 export type { ConsumerDescription, GroupDescription } from './inspect/groups';
 export type { InspectPort } from './inspect/inspectPort';
+export type { GroupInspection, StreamInspection } from './inspect/inspectStream';
 export type { PendingPage, PendingPageQuery, PendingRow } from './inspect/pendingPage';
 export type { EntryStandings, Standing } from './inspect/standing';
 export type { StreamDescription, StreamsPage, StreamSummary } from './inspect/streams';

@@ -5,6 +5,7 @@ import { BusError, compareEntryIds, ConfigError, groupName, streamKey } from '..
 import type { EntryId } from '../../src/bus';
 import { eventually } from '../support/eventually';
 import { startFaultProxy } from '../support/faultProxy';
+import { serverUnderTest } from '../support/redisServer';
 import { uniqueKey } from '../support/uniqueKey';
 import { addNumbered, collect, group, pendingRows, quickOptions, readAs, startBusWorld } from './support/busWorld';
 import type { BusWorld } from './support/busWorld';
@@ -229,6 +230,47 @@ describe('operating a stream', () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  it('tells how a stream and its groups stand, and changes nothing', async () => {
+    const bus = world.bus({ env: 'dev' });
+    const stream = uniqueKey();
+    const key = `dev:${stream}`;
+    await assert.rejects(bus.inspect(stream), (error) => BusError.is(error, 'no-key'));
+    const ids = await addNumbered(world.redis, key, 5);
+    await readAs(world.redis, key, 'ann', 2);
+    await readAs(world.redis, key, 'bob', 1);
+    await world.redis.xack(key, group, ids[0] ?? '');
+    await world.redis.xgroup('CREATE', key, 'late', '$');
+    const before = await pendingRows(world.redis, key);
+    const found = await bus.inspect(stream);
+    const [late, workers = assert.fail()] = [...found.groups].toSorted((a, b) => a.name.localeCompare(b.name));
+    assert.deepEqual([found.key, found.length, found.firstId, found.lastId], [key, 5, ids[0], ids[4]]);
+    assert.deepEqual(
+      [late?.name, late?.lag, late?.pending, late?.oldestPendingMs, late?.consumers],
+      ['late', 0, 0, null, []],
+    );
+    assert.deepEqual(
+      [workers.name, workers.lag, workers.pending],
+      [group, serverUnderTest().version.startsWith('6') ? null : 2, 2],
+    );
+    assert.equal(workers.lastDeliveredId, ids[2]);
+    assert.equal(workers.oldestPendingMs, found.serverTimeMs - Number(ids[1]?.split('-')[0]));
+    assert.deepEqual(
+      workers.consumers.map(({ name, pending }) => [name, pending]),
+      [
+        ['ann', 1],
+        ['bob', 1],
+      ],
+    );
+    const after = await pendingRows(world.redis, key);
+    assert.deepEqual(
+      after.map((row) => ({ ...row, idleMs: 0 })),
+      before.map((row) => ({ ...row, idleMs: 0 })),
+    );
+    assert.ok(after.every(({ idleMs }, index) => idleMs >= (before[index]?.idleMs ?? Infinity)));
+    await world.redis.xdel(key, ids[3] ?? '');
+    assert.equal((await bus.inspect(stream)).groups.find(({ name }) => name === group)?.lag, null);
   });
 
   it('refuses what it cannot work with', async () => {

@@ -1,4 +1,4 @@
-import type { ConsumerInfo, GroupInfo, PendingSummary } from '../entries';
+import type { ConsumerInfo, GroupInfo, PendingSummary, StreamInfo } from '../entries';
 import type { ConsumerName, EntryId, GroupName, StreamKey } from '../ids';
 import { exact, unknown } from './figures';
 import type { Figure } from './figures';
@@ -35,6 +35,16 @@ export interface ConsumerDescription {
 /** The groups of a stream, in the server's order. Two round trips. Rejects with `no-key` when the stream is gone. */
 export async function describeGroups(port: InspectPort, key: StreamKey): Promise<readonly GroupDescription[]> {
   const [info, groups] = await Promise.all([port.streamInfo(key), port.groupInfos(key)]);
+  return describeGroupsOf(port, key, info, groups);
+}
+
+/** The groups of a stream of which the server told already. One round trip. */
+export async function describeGroupsOf(
+  port: Pick<InspectPort, 'pendingSummary'>,
+  key: StreamKey,
+  info: StreamInfo,
+  groups: readonly GroupInfo[],
+): Promise<readonly GroupDescription[]> {
   const summaries = await Promise.all(groups.map((group) => summaryOf(port, key, group)));
   return groups.map((group, index) => ({
     name: group.name,
@@ -50,7 +60,7 @@ export async function describeGroups(port: InspectPort, key: StreamKey): Promise
 
 /** The consumers of a group, in one round trip. Rejects with `no-group` when it is gone. */
 export async function describeConsumers(
-  port: InspectPort,
+  port: Pick<InspectPort, 'consumerInfos'>,
   key: StreamKey,
   group: GroupName,
 ): Promise<readonly ConsumerDescription[]> {
@@ -79,7 +89,11 @@ export function describeConsumer({ name, pending, idleMs, inactiveMs }: Consumer
   };
 }
 
-async function summaryOf(port: InspectPort, key: StreamKey, group: GroupInfo): Promise<PendingSummary | undefined> {
+async function summaryOf(
+  port: Pick<InspectPort, 'pendingSummary'>,
+  key: StreamKey,
+  group: GroupInfo,
+): Promise<PendingSummary | undefined> {
   if (group.pending === 0) return undefined;
   const outcome = await outcomeOf(port.pendingSummary(key, group.name));
   return outcome.state === 'read' ? outcome.value : undefined;
