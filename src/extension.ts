@@ -55,7 +55,6 @@ export function activate(context: vscode.ExtensionContext): void {
   // What is seen.
   const held = new HeldByDebugger();
   const explorer = new Explorer({ connections, clock, getSetting, held });
-  const status = new ConnectionStatus({ connections, explorer, clock });
   const panels = new StreamPanels({
     extensionUri: context.extensionUri,
     connections,
@@ -63,6 +62,8 @@ export function activate(context: vscode.ExtensionContext): void {
     warn,
     act: (connection, stream, action) => actOnEntry(services, connection, stream, action),
   });
+  const onDidShowPanel = panels.onDidShow;
+  const status = new ConnectionStatus({ connections, explorer, clock, onDidShowPanel });
 
   // What can be done.
   const debugging: WorkerDebugging = new WorkerDebugging({

@@ -8,6 +8,7 @@ import * as vscode from 'vscode';
 import { displayText } from '../base/byteText';
 import { Disposables } from '../base/disposables';
 import type { Disposable } from '../base/disposables';
+import { Emitter } from '../base/emitter';
 import type { EntryId, StreamKey } from '../bus';
 import type { Connections } from '../connections/liveConnection';
 import type { ConnectionId } from '../connections/profiles';
@@ -35,6 +36,10 @@ export class StreamPanels implements Disposable {
   private readonly disposables = new Disposables();
   private readonly panels = new Map<string, StreamPanel>();
   private readonly bundles: vscode.Uri;
+  private readonly shown = this.disposables.add(new Emitter<ConnectionId>());
+
+  /** Fires when a panel comes to the front, with its connection. */
+  readonly onDidShow = this.shown.event;
 
   constructor(private readonly deps: StreamPanelsDeps) {
     this.bundles = vscode.Uri.joinPath(deps.extensionUri, 'dist', 'webview');
@@ -108,6 +113,11 @@ export class StreamPanels implements Disposable {
       },
     });
     this.panels.set(key, own);
+    const tellShown = (): void => {
+      if (panel.active) this.shown.fire(place.connectionId);
+    };
+    tellShown();
+    panel.onDidChangeViewState(tellShown);
     panel.onDidDispose(() => {
       own.dispose();
       this.panels.delete(key);

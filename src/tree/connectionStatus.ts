@@ -5,6 +5,7 @@ import { Disposables } from '../base/disposables';
 import type { Disposable } from '../base/disposables';
 import type { Connections, LiveConnection } from '../connections/liveConnection';
 import { environmentColor } from '../connections/profiles';
+import type { ConnectionId } from '../connections/profiles';
 import { EnvironmentStatus } from '../ui/environmentStatus';
 import { connectionOf } from './explorer';
 import type { Explorer } from './explorer';
@@ -13,15 +14,20 @@ import { connectionText, environmentText, joinFacts, writableText } from './phra
 /** What the status bar follows. */
 export interface ConnectionStatusDeps {
   readonly connections: Connections;
-  /** The connection that was chosen last is the one that the first selected node belongs to. */
   readonly explorer: Explorer;
+  /** Tells when a panel comes to the front, with its connection. */
+  readonly onDidShowPanel: (listener: (id: ConnectionId) => void) => Disposable;
   readonly clock: Clock;
 }
 
-/** Keeps the environment of the connection in use in the status bar: the one that was chosen last, else the first that is open. */
+/**
+ * Keeps the environment of the connection in use in the status bar: the one whose node was selected or whose
+ * panel came to the front last, else the first that is open.
+ */
 export class ConnectionStatus implements Disposable {
   private readonly disposables = new Disposables();
   private readonly item: EnvironmentStatus;
+  private chosen: ConnectionId | undefined;
 
   constructor(private readonly deps: ConnectionStatusDeps) {
     this.item = this.disposables.add(new EnvironmentStatus(vscode.l10n.t('Redis Streams environment')));
@@ -32,7 +38,13 @@ export class ConnectionStatus implements Disposable {
     );
     this.disposables.add(
       deps.explorer.onDidChangeSelection(() => {
-        this.update();
+        const [node] = deps.explorer.selection;
+        this.choose(node && connectionOf(node)?.profile.id);
+      }),
+    );
+    this.disposables.add(
+      deps.onDidShowPanel((id) => {
+        this.choose(id);
       }),
     );
     this.update();
@@ -40,6 +52,11 @@ export class ConnectionStatus implements Disposable {
 
   dispose(): void {
     this.disposables.dispose();
+  }
+
+  private choose(id: ConnectionId | undefined): void {
+    this.chosen = id ?? this.chosen;
+    this.update();
   }
 
   private update(): void {
@@ -64,8 +81,6 @@ export class ConnectionStatus implements Disposable {
 
   private current(): LiveConnection | undefined {
     const open = this.deps.connections.list().filter(({ state }) => state.kind !== 'disconnected');
-    const [node] = this.deps.explorer.selection;
-    const chosen = node && connectionOf(node)?.connection;
-    return chosen && open.includes(chosen) ? chosen : open[0];
+    return open.find(({ profile }) => profile.id === this.chosen) ?? open[0];
   }
 }

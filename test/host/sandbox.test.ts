@@ -30,6 +30,23 @@ describe('The sandbox', () => {
     await window().screenshots('panel');
   });
 
+  it('is named in the status bar when its panel comes to the front', async () => {
+    const { bridge, statusBar, page } = window();
+    await window().runCommand('Redis Streams: Copy Sandbox URL');
+    const url = await eventually(async () => {
+      const text = await window().readClipboard();
+      return text.startsWith('redis://127.0.0.1:') && text;
+    });
+    await bridge.updateSetting('redisStreams.connections', [{ name: 'Other', url, environment: 'staging' }]);
+    const tree = window().tree('Explorer');
+    await tree.expand(['Other']);
+    await tree.pressInline(['Other', 'audit:log'], 'Open Stream');
+    await statusBar.find(/staging · Other/);
+    await page.locator('.tab', { hasText: 'shop:orders' }).click();
+    await statusBar.find(/local · Sandbox/);
+    await bridge.updateSetting('redisStreams.connections', null);
+  });
+
   it('is a Redis for any client, until it is stopped', async () => {
     await window().runCommand('Redis Streams: Copy Sandbox URL');
     const url = await eventually(async () => {
