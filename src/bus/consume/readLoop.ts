@@ -90,6 +90,7 @@ export class ReadLoop {
   private readNext = false;
   private claimMinIdleMs: number | undefined;
   private isClaimRefused = false;
+  private isBehind = false;
   private done: Promise<void> = Promise.resolve();
   private readonly backoff = exponential({ baseMs: 100, maxMs: 5000 });
 
@@ -279,10 +280,12 @@ export class ReadLoop {
     this.blockedUntilMs = now + block;
     this.isReading = true;
     try {
-      const { claimMinIdleMs } = this;
+      // Behind a busy stream no read blocks: claiming would make each one dearer and brings little before the next look.
+      const claimMinIdleMs = this.isBehind ? undefined : this.claimMinIdleMs;
       const claim = claimMinIdleMs === undefined ? {} : { claimMinIdleMs };
       const entries = await reader.readGroup(stream, group, consumer, { count: free, blockMs: block, ...claim });
       const last = entries.at(-1);
+      this.isBehind = entries.length >= free;
       // What was taken over comes before what is new.
       if (last && !wasPending(last)) groupKeeper.lastSeen = last.id;
       this.lastProgressMs = clock.now();
