@@ -4,7 +4,8 @@
  */
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import { Command, Redis } from 'ioredis';
+import type * as IoRedis from 'ioredis';
+import type { Redis } from 'ioredis';
 import { BusError } from '../errors';
 import type { BusErrorReason } from '../errors';
 import { greet } from './greeting';
@@ -56,9 +57,12 @@ export class Link {
   private firstByte: number | undefined;
   private isCorked = false;
 
-  private constructor(private readonly options: LinkOptions) {
+  private constructor(
+    private readonly options: LinkOptions,
+    private readonly ioredis: typeof IoRedis,
+  ) {
     const { host, port, tls, socketTimeoutMs } = options;
-    this.client = new Redis({
+    this.client = new ioredis.Redis({
       host,
       port,
       ...(tls === undefined ? {} : { tls: isIP(host) ? tls : { servername: host, ...tls } }),
@@ -93,7 +97,8 @@ export class Link {
 
   /** Connects, authenticates, selects the database and names the connection; rejects with the BusError that tells what failed. */
   static async open(options: LinkOptions, signal?: AbortSignal): Promise<Link> {
-    const link = new Link(options);
+    // Loaded by the first connection and not with the bus, so that an extension that has not connected yet starts quickly.
+    const link = new Link(options, await import('ioredis'));
     const abort = (): void => {
       link.close();
     };
@@ -150,7 +155,7 @@ export class Link {
     const name = space < 0 ? words : words.slice(0, space);
     const args = space < 0 ? [...call.args] : [words.slice(space + 1), ...call.args];
     try {
-      return await this.client.sendCommand(new Command(name, args, { replyEncoding: null }));
+      return await this.client.sendCommand(new this.ioredis.Command(name, args, { replyEncoding: null }));
     } catch (error) {
       if (error instanceof Error && error.name === 'ReplyError') throw replyError(error.message, call);
       throw linkError(this.endReason(), this.endCause(), call, true);
