@@ -11,11 +11,11 @@ import { Needs, runScript } from './lib/needs.mjs';
 import { runInGroup } from './lib/processGroup.mjs';
 import { ensureServer, serverMatrix, shortMatrix } from './lib/serverMatrix.mjs';
 import { contractTier, listTestFiles, longTier, matrixTier, mochaArguments, tiers } from './lib/tiers.mjs';
-import { addTotals, formatTable, formatTotals, judge, noTests, readTotals } from './lib/totals.mjs';
+import { addTotals, formatTable, formatTotals, judge, noTests, readFailures, readTotals } from './lib/totals.mjs';
 
 /** @typedef {import('./lib/tiers.mjs').Tier} Tier */
 /** @typedef {import('./lib/totals.mjs').Totals} Totals */
-/** @typedef {{ name: string, totals?: Totals, seconds: number, note?: string }} Row */
+/** @typedef {{ name: string, totals?: Totals, seconds: number, note?: string, failures?: string[] }} Row */
 
 const inCi = process.env.CI === 'true';
 const matrixRequired = process.env.REQUIRE_MATRIX === '1';
@@ -140,7 +140,8 @@ async function runMocha(name, tier, files, own, environment) {
   // Mocha's exit code is the number of failures: it says nothing new then.
   const isExplained =
     printed !== undefined && printed.failed > 0 && badEnd === `ended with exit code ${printed.failed}`;
-  return { name, totals, seconds, ...(badEnd === undefined || isExplained ? {} : { note: badEnd }) };
+  const failures = readFailures(output);
+  return { name, totals, seconds, failures, ...(badEnd === undefined || isExplained ? {} : { note: badEnd }) };
 }
 
 /**
@@ -156,6 +157,8 @@ function cannotRun(name, reason, isFailure) {
 }
 
 function endWithTable() {
+  // Once more at the end, where they are found also when only the end of a long output was kept.
+  for (const { name, failures = [] } of rows) for (const failure of failures) say(`${name}: ${failure}`);
   say(`\n${formatTable(rows)}\n`);
   finish(addTotals(rows.map(({ totals }) => totals ?? noTests)));
 }

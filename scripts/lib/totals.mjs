@@ -1,4 +1,4 @@
-// How many tests passed, failed and were skipped: read from a tier's output, added up, and said in one line.
+// How many tests passed, failed and were skipped, and which failed: read from a tier's output, added up, and said in one line.
 // Tested by test/unit/totals.test.ts.
 // @ts-check
 
@@ -20,6 +20,15 @@ export function readTotals(output) {
     if (match !== null) return { passed: Number(match[1]), failed: Number(match[2]), skipped: Number(match[3]) };
   }
   return undefined;
+}
+
+/**
+ * The lines in which a tier's output names its failed tests.
+ * @param {string} output
+ * @returns {string[]}
+ */
+export function readFailures(output) {
+  return output.split('\n').filter((line) => line.startsWith('FAILED '));
 }
 
 /**

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { groupMembers, runInGroup } from '../../scripts/lib/processGroup.mjs';
-import { judge, readTotals } from '../../scripts/lib/totals.mjs';
+import { judge, readFailures, readTotals } from '../../scripts/lib/totals.mjs';
 import { mochaArguments } from '../../scripts/lib/tiers.mjs';
 import type { Tier } from '../../scripts/lib/tiers.mjs';
 import { eventually } from '../support/eventually';
@@ -18,7 +18,7 @@ describe('a tier run', () => {
   });
   after(() => rmSync(dir, { recursive: true, force: true }));
 
-  const tier: Tier = { name: 'sample', folders: [], testMs: 2000, limitMinutes: 1, needs: [] };
+  const tier: Tier = { name: 'sample', folders: [], testMs: 30_000, limitMinutes: 2, needs: [] };
 
   const runTests = async (
     name: string,
@@ -27,7 +27,7 @@ describe('a tier run', () => {
     const file = path.join(dir, `${name}.test.ts`);
     writeFileSync(file, text);
     let shown = '';
-    const options = { cwd: repository, limitMs: 60_000, write: (part: string) => void (shown += part) };
+    const options = { cwd: repository, limitMs: 120_000, write: (part: string) => void (shown += part) };
     const { output, badEnd } = await runInGroup(
       process.execPath,
       mochaArguments(tier, [file], ['--no-color']),
@@ -50,6 +50,7 @@ describe('a tier run', () => {
     assert.equal(badEnd, 'ended with exit code 1');
     for (const part of ['✔ passes', '- is left out', '1) fails', 'Error: as it should'])
       assert.ok(shown.includes(part), part);
+    assert.deepEqual(readFailures(shown), ['FAILED fails: as it should']);
   });
 
   it('counts a failed hook as a failure', async () => {
@@ -108,8 +109,8 @@ describe('a process group', () => {
   });
 
   it('is ended with its children when it takes too long', async () => {
-    const { output, badEnd } = await run('trap "" TERM; sleep 300 & echo $!; echo $$; wait; sleep 300', 500);
-    assert.match(badEnd ?? '', /^still running after 0.5 s/);
+    const { output, badEnd } = await run('trap "" TERM; sleep 300 & echo $!; echo $$; wait; sleep 300', 3000);
+    assert.match(badEnd ?? '', /^still running after 3 s/);
     const [child, group] = output.trim().split('\n').map(Number);
     assert.ok(child !== undefined && group !== undefined);
     await eventually(() => assert.deepEqual(groupMembers(group), []));
