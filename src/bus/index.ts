@@ -52,7 +52,7 @@ export { exponential, type Backoff, type ExponentialOptions } from './consume/ba
 export type { CloseReport } from './consume/closeReport';
 export type { Consumer } from './consume/consumer';
 export type { ConsumerOptions, Handlers, Middleware } from './consume/consumerOptions';
-export type { ConsumerEventName, ConsumerEvents } from './consume/events';
+export type { ConsumerEventName, ConsumerEvents, HandledOutcome } from './consume/events';
 export type { ConsumerHealth } from './consume/health';
 export type { Lifeline } from './consume/lifeline';
 export type { DeadLetterQuery, DeadLetters, DeadLetterSelection, Replayed, ReplayOptions } from './operate/deadLetters';

@@ -7,6 +7,7 @@ import { messageOf } from './delivery';
 import type { Delivery } from './delivery';
 import type { EventHub } from './events';
 import { GroupKeeper } from './groupKeeper';
+import { handledOf } from './handled';
 import { HandlerRuns } from './handlerRuns';
 import { Held } from './held';
 import { HeldTable } from './heldTable';
@@ -113,6 +114,7 @@ export class ConsumerParts {
         events.emit('handler-timeout', { id, deliveries, timeoutMs: options.handlerTimeoutMs });
       },
       outcome: (delivery, outcome) => {
+        if (events.has('handled')) events.emit('handled', handledOf(delivery, outcome, clock.now()));
         this.settler.settle(delivery, outcome);
       },
       ended: (delivery, late) => {

@@ -23,6 +23,8 @@ export class Delivery {
   abortKind: AbortKind | undefined;
   /** When the handler's time is up; Infinity for never. */
   deadlineMs = Infinity;
+  /** When its handler was started; 0 before. */
+  startedAtMs = 0;
   /** Where the entry stands in the table that the heartbeat thread reads; -1 for nowhere. */
   slot = -1;
   orderKey: string | undefined;

@@ -3,8 +3,22 @@ import type { DeadLetterReason } from '../deadLetters';
 import type { ConsumerName, EntryId } from '../ids';
 import type { CloseReport } from './closeReport';
 
+/** How one run of a handler ended. `aborted`: it was asked to stop because the entry was lost or the consumer closes. */
+export type HandledOutcome = 'completed' | 'failed' | 'timed-out' | 'retry-later' | 'rejected' | 'aborted';
+
 /** What a consumer tells of itself. No event carries payload; errors are the handler's own and may. */
 export interface ConsumerEvents {
+  /** Read or taken over, and about to be queued for a handler; `deliveries` counts this one. */
+  delivered: { readonly id: EntryId; readonly deliveries: number; readonly isTakenOver: boolean };
+  /** A handler ended, or was given up; comes before what is done about it. */
+  handled: {
+    readonly id: EntryId;
+    readonly deliveries: number;
+    readonly durationMs: number;
+    readonly outcome: HandledOutcome;
+    /** What it threw; undefined when it completed. */
+    readonly error: unknown;
+  };
   /** Acknowledged after their handlers returned. */
   acknowledged: { readonly ids: readonly EntryId[] };
   /** Their handlers returned, but these many were not pending any more: somebody else settled them, perhaps after running them too. */

@@ -54,7 +54,8 @@ export class HandlerRuns {
   start(delivery: Delivery): void {
     const { handler, timeoutMs } = this.options;
     delivery.isRunning = true;
-    if (timeoutMs > 0) delivery.deadlineMs = this.options.clock.now() + timeoutMs;
+    delivery.startedAtMs = this.options.clock.now();
+    if (timeoutMs > 0) delivery.deadlineMs = delivery.startedAtMs + timeoutMs;
     this.running.add(delivery);
     let result: unknown;
     try {

@@ -1,8 +1,10 @@
-import { entryIdOf, entryIdParts } from '../ids';
+import { entryIdOf, entryIdParts, minEntryId } from '../ids';
 import type { EntryId } from '../ids';
 
 const headerWords = 2;
 const closingWord = 1;
+/** Before the ids of the slots: when the last beat began, and the two halves of the id that was read last. */
+const headerHalves = 3;
 const empty = 0;
 const writing = 1;
 const held = 2;
@@ -38,23 +40,21 @@ export class HeldTable {
     readonly capacity: number,
   ) {
     this.words = new Int32Array(buffer, 0, headerWords + capacity);
-    this.halves = new BigUint64Array(buffer, halvesOffset(capacity), 1 + 2 * capacity);
+    this.halves = new BigUint64Array(buffer, halvesOffset(capacity), headerHalves + 2 * capacity);
     for (let slot = capacity - 1; slot >= 0; slot -= 1) this.free.push(slot);
   }
 
   static make(capacity: number): HeldTable {
-    return new HeldTable(new SharedArrayBuffer(halvesOffset(capacity) + 8 * (1 + 2 * capacity)), capacity);
+    return new HeldTable(new SharedArrayBuffer(halvesOffset(capacity) + 8 * (headerHalves + 2 * capacity)), capacity);
   }
 
   /** Owner's side: adds an id and tells its slot, -1 when the table is full (the owner bounds what it holds below that). */
   add(id: EntryId): number {
     const slot = this.free.pop();
     if (slot === undefined) return -1;
-    const { ms, seq } = entryIdParts(id);
     const generation = (this.state(slot) - (this.state(slot) % kinds) + kinds) % maxState;
     this.setState(slot, generation + writing);
-    this.halves[1 + 2 * slot] = ms;
-    this.halves[2 + 2 * slot] = seq;
+    this.setId(headerHalves + 2 * slot, id);
     this.setState(slot, generation + held);
     return slot;
   }
@@ -86,6 +86,19 @@ export class HeldTable {
     Atomics.store(this.words, closingWord, 1);
   }
 
+  /**
+   * Owner's side: new entries up to this id have arrived. What the server delivered after it is in a reply that was not read yet.
+   */
+  markRead(id: EntryId): void {
+    this.setId(1, id);
+  }
+
+  /** Thread's side: the id given to `markRead`; undefined before the first. Only to be asked while the owner does not run. */
+  get readTo(): EntryId | undefined {
+    const id = this.idAt(1);
+    return id === minEntryId ? undefined : id;
+  }
+
   /** Thread's side: whether the owner has begun to close. */
   get isClosing(): boolean {
     return Atomics.load(this.words, closingWord) === 1;
@@ -108,9 +121,8 @@ export class HeldTable {
     for (let slot = 0; slot < this.capacity; slot += 1) {
       const state = this.state(slot);
       if (state % kinds !== held) continue;
-      const ms = this.halves[1 + 2 * slot] ?? 0n;
-      const seq = this.halves[2 + 2 * slot] ?? 0n;
-      if (this.state(slot) === state) found.push({ id: entryIdOf({ ms, seq }), slot, state });
+      const id = this.idAt(headerHalves + 2 * slot);
+      if (this.state(slot) === state) found.push({ id, slot, state });
     }
     return found;
   }
@@ -118,6 +130,16 @@ export class HeldTable {
   /** Thread's side: marks an entry that is not ours any more, unless its slot was given to another id meanwhile. */
   markLost({ slot, state }: HeldSlot): void {
     Atomics.compareExchange(this.words, headerWords + slot, state, state - (state % kinds) + lost);
+  }
+
+  private setId(at: number, id: EntryId): void {
+    const { ms, seq } = entryIdParts(id);
+    this.halves[at] = ms;
+    this.halves[at + 1] = seq;
+  }
+
+  private idAt(at: number): EntryId {
+    return entryIdOf({ ms: this.halves[at] ?? 0n, seq: this.halves[at + 1] ?? 0n });
   }
 
   private state(slot: number): number {

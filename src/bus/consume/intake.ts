@@ -42,7 +42,7 @@ export class Intake {
       else if (before >= options.maxDeliveries) this.spent(id, before, now);
       else {
         if (wasPending(entry)) reclaimed.push(id);
-        this.accept(id, fields, before + 1, now);
+        this.accept(id, fields, before + 1, now, wasPending(entry));
       }
     }
     if (gone.length > 0) events.emit('lost-to-trim', { ids: gone });
@@ -55,7 +55,7 @@ export class Intake {
     const { clock, slots, events } = this.parts;
     const now = clock.now();
     if (gone.length > 0) events.emit('lost-to-trim', { ids: gone });
-    for (const { id, fields, deliveries } of taken) this.accept(id, fields, deliveries, now);
+    for (const { id, fields, deliveries } of taken) this.accept(id, fields, deliveries, now, true);
     for (const { id, deliveries, previousOwner } of spent) this.spent(id, deliveries, now, previousOwner);
     if (taken.length > 0) events.emit('reclaimed', { ids: taken.map(({ id }) => id) });
     slots.pump();
@@ -71,12 +71,13 @@ export class Intake {
     settler.deadLetter(delivery, 'delivery-limit', error, previousOwner);
   }
 
-  private accept(id: EntryId, fields: EntryFields, deliveries: number, now: number): void {
-    const { options, handlers, held, slots, settler } = this.parts;
+  private accept(id: EntryId, fields: EntryFields, deliveries: number, now: number, isTakenOver: boolean): void {
+    const { options, handlers, held, slots, settler, events } = this.parts;
     // Somebody moved the group back, or reclaimed what is being handled here: it is not to run twice.
     if (held.has(id)) return;
     const delivery = new Delivery(id, fields, deliveries, now);
     held.add(delivery);
+    if (events.has('delivered')) events.emit('delivered', { id, deliveries, isTakenOver });
     if (options.codec) {
       try {
         delivery.decoded = options.codec.decode(fields);
