@@ -92,13 +92,21 @@ async function main() {
     await Promise.all(contexts.map((context) => context.watch()));
     return;
   }
-  const results = await Promise.all(contexts.map((context) => context.rebuild()));
-  await Promise.all(contexts.map((context) => context.dispose()));
+  const results = await rebuildAndDispose(contexts);
   writeBusTypes();
   for (const { metafile } of results) {
     for (const [file, output] of Object.entries(metafile.outputs)) {
       if (!file.endsWith('.map')) console.log(`${file}  ${(output.bytes / 1024).toFixed(1)} KB`);
     }
+  }
+}
+
+/** A context that is not disposed keeps this process alive, also after a failure. */
+async function rebuildAndDispose(contexts) {
+  try {
+    return await Promise.all(contexts.map((context) => context.rebuild()));
+  } finally {
+    await Promise.all(contexts.map((context) => context.dispose()));
   }
 }
 

@@ -1,6 +1,8 @@
 /** That the gates can fail: each is given a text that breaks it, and one that does not. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ESLint } from 'eslint';
 import { check, resolveConfig } from 'prettier';
@@ -76,4 +78,21 @@ describe('Prettier', () => {
     assert.equal(await isFormatted('export const a = "b"'), false);
     assert.equal(await isFormatted("export const a = 'b';\n"), true);
   });
+});
+
+describe('The bundler', () => {
+  it('says what it cannot bundle, and ends', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'redis-streams-build-'));
+    try {
+      copyFileSync(path.join(repository, 'esbuild.js'), path.join(folder, 'esbuild.js'));
+      symlinkSync(path.join(repository, 'node_modules'), path.join(folder, 'node_modules'));
+      mkdirSync(path.join(folder, 'src/bus'), { recursive: true });
+      writeFileSync(path.join(folder, 'src/bus/index.ts'), "export * from './missing';\n");
+      const run = spawnSync(process.execPath, ['esbuild.js'], { cwd: folder, encoding: 'utf8', timeout: 60_000 });
+      assert.equal(run.status, 1);
+      assert.match(run.stderr, /Could not resolve "\.\/missing"\n +src\/bus\/index\.ts:1/);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }).timeout(90_000);
 });
