@@ -249,6 +249,28 @@ describe('A launched worker', () => {
       assert.deepEqual(await pending(stream), [[id, 0]]);
     });
 
+    it('when the lifeline is cut while it is paused between two messages, and one came meanwhile', async () => {
+      const stream = await world.stream();
+      const editor = open();
+      const ticking = world.handlerFile('ticking.cjs', 'setInterval(() => {}, 20); exports.handle = () => {};');
+      const [before] = await stream.publish({});
+      const worker = await editor.launch({ ...launchOf(stream), handler: ticking }, ['--inspect=127.0.0.1:0']);
+      const inspector = await InspectorClient.attach(worker);
+      inspector.send('Debugger.enable');
+      await editor.delivered(before);
+      await eventually(async () => (await stream.pending()).length === 0, { what: 'the first to be acknowledged' });
+      await eventually(() => world.countBlocked().then((count) => count === 1), { what: 'the next read to block' });
+      inspector.send('Debugger.pause');
+      await inspector.saw('Debugger.paused');
+      const [id] = await stream.publish({});
+      await eventually(async () => (await pending(stream)).length === 1, { what: 'the blocked read to be served' });
+      assert.deepEqual(await pending(stream), [[id, 1]]);
+      editor.lifeline.dispose();
+      assert.equal(await worker.ended, 'SIGKILL', worker.output());
+      inspector.detach();
+      assert.deepEqual(await pending(stream), [[id, 0]]);
+    });
+
     it('when the editor asks for it while its handler keeps the thread busy', async () => {
       const stream = await world.stream();
       const editor = open();

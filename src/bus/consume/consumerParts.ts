@@ -160,6 +160,12 @@ export class ConsumerParts {
       takenOver: (found) => {
         intake.takenOver(found);
       },
+      arrived:
+        table && options.lifeline
+          ? (id) => {
+              table.markRead(id);
+            }
+          : undefined,
       failed: (error) => {
         parts.failed(error);
       },

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock';
 import { BusError } from '../errors';
+import { nextEntryId } from '../ids';
 import type { ConsumerName, EntryId, GroupName, StreamKey } from '../ids';
 import type { StreamPort } from '../port';
 import { connectRedis } from '../redis/connect';
@@ -131,11 +132,24 @@ async function endUnlessClosing(
 
 async function giveBack(port: StreamPort, table: HeldTable, data: HeartbeatThreadData): Promise<void> {
   const { stream, group, consumer, minIdleMs } = data;
-  const ids = table.snapshot().map(({ id }) => id);
+  const ids = [...new Set([...table.snapshot().map(({ id }) => id), ...(await onTheirWay(port, table, data))])];
   for (let from = 0; from < ids.length; from += maxHeartbeatIds) {
     const chunk = ids.slice(from, from + maxHeartbeatIds);
     await port.run(release, { stream, group, consumer, idleMs: minIdleMs, ids: chunk });
   }
+}
+
+/**
+ * What the server has delivered into a read whose reply the main thread has not looked at and never will. Reads that take over from
+ * others as well may leave such an entry pending with its delivery counted: nothing tells it from one whose retry is scheduled.
+ */
+async function onTheirWay(port: StreamPort, table: HeldTable, data: HeartbeatThreadData): Promise<readonly EntryId[]> {
+  const { stream, group, consumer } = data;
+  const { readTo } = table;
+  const from = readTo && nextEntryId(readTo);
+  if (from === undefined) return [];
+  const pending = await port.pending(stream, group, { from, to: 'max', count: table.capacity, consumer });
+  return pending.map(({ id }) => id);
 }
 
 async function beat(port: StreamPort, table: HeldTable, data: HeartbeatThreadData): Promise<readonly LostEntry[]> {

@@ -1,8 +1,9 @@
-import { entryIdOf, entryIdParts, minEntryId } from '../ids';
+import { entryIdOf, entryIdParts } from '../ids';
 import type { EntryId } from '../ids';
 
-const headerWords = 2;
+const headerWords = 3;
 const closingWord = 1;
+const markedWord = 2;
 /** Before the ids of the slots: when the last beat began, and the two halves of the id that was read last. */
 const headerHalves = 3;
 const empty = 0;
@@ -28,8 +29,8 @@ export interface HeldSlot {
  */
 export class HeldTable {
   /**
-   * Word 0 counts beats begun and ended, so that it is odd while one is under way; word 1 tells that the owner is closing; after the
-   * header a state for each slot.
+   * Word 0 counts beats begun and ended, so that it is odd while one is under way; word 1 tells that the owner is closing, word 2
+   * that it has told what it has read; after the header a state for each slot.
    */
   private readonly words: Int32Array;
   private readonly halves: BigUint64Array;
@@ -91,12 +92,12 @@ export class HeldTable {
    */
   markRead(id: EntryId): void {
     this.setId(1, id);
+    Atomics.store(this.words, markedWord, 1);
   }
 
   /** Thread's side: the id given to `markRead`; undefined before the first. Only to be asked while the owner does not run. */
   get readTo(): EntryId | undefined {
-    const id = this.idAt(1);
-    return id === minEntryId ? undefined : id;
+    return Atomics.load(this.words, markedWord) === 1 ? this.idAt(1) : undefined;
   }
 
   /** Thread's side: whether the owner has begun to close. */

@@ -37,6 +37,8 @@ export interface ReadLoopOptions {
   /** Entries of a read: new ones, and where the server can, before them what others let lie. */
   delivered(entries: readonly DeliveredEntry[]): void;
   takenOver(found: TakeOver): void;
+  /** New entries up to this id have arrived: whatever the group was given after it is still on its way. Undefined: nobody asks. */
+  readonly arrived: ((id: EntryId) => void) | undefined;
   /** The loop ended for good. */
   failed(error: unknown): void;
 }
@@ -210,6 +212,7 @@ export class ReadLoop {
     await groupKeeper.ensure();
     const mayClaim = policy !== undefined && !this.isClaimRefused && (await port.capabilities()).hasReadClaim;
     this.claimMinIdleMs = mayClaim ? minIdleMs + Math.min(readClaimMarginMs, heartbeatMs) : undefined;
+    await this.tellWhereItBegins();
     const reader = await port.openReader();
     if (this.isStoppingNow()) {
       reader.close();
@@ -221,6 +224,13 @@ export class ReadLoop {
     if (!isFirst) this.reconnects += 1;
     this.recovering = { from: minEntryId, countDelivery: this.recovering?.countDelivery ?? isFirst };
     return reader;
+  }
+
+  private async tellWhereItBegins(): Promise<void> {
+    const { port, stream, group, arrived } = this.options;
+    if (!arrived) return;
+    const found = (await port.groupInfos(stream)).find(({ name }) => name === group);
+    if (found) arrived(found.lastDeliveredId);
   }
 
   private async recover(at: { from: EntryId; countDelivery: boolean }, free: number): Promise<void> {
@@ -287,7 +297,10 @@ export class ReadLoop {
       const last = entries.at(-1);
       this.isBehind = entries.length >= free;
       // What was taken over comes before what is new.
-      if (last && !wasPending(last)) groupKeeper.lastSeen = last.id;
+      if (last && !wasPending(last)) {
+        groupKeeper.lastSeen = last.id;
+        this.options.arrived?.(last.id);
+      }
       this.lastProgressMs = clock.now();
       if (last) this.options.delivered(entries);
     } catch (error) {

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Redis } from 'ioredis';
 import { consumerName, groupName, streamKey } from '../../../src/bus';
 import type { ConsumerName, EntryId, GroupName, PendingEntry, StreamKey } from '../../../src/bus';
 import { connectRedis } from '../../../src/bus/redis/connect';
@@ -38,6 +39,16 @@ export class WorkerWorld {
     const group = groupName('billing');
     await this.port.createGroup(key, group, '$', { makeStream: true });
     return new WorkerStream(this, key, group);
+  }
+
+  /** How many clients of the server wait in a blocking read. */
+  async countBlocked(): Promise<number> {
+    const client = new Redis(this.server.url);
+    try {
+      return Number(/blocked_clients:(\d+)/.exec(await client.info('clients'))?.[1]);
+    } finally {
+      client.disconnect();
+    }
   }
 
   /** Writes a handler file and gives its path. */
