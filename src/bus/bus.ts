@@ -15,6 +15,8 @@ import type { HandOverReport, TrimReport } from './operate/maintain';
 import { checkOptions, ConfigError, either, milliseconds, text, withMethods } from './options';
 import type { Check } from './options';
 import type { StreamPort } from './port';
+import { middlewares } from './publish/middleware';
+import type { PublishMiddleware } from './publish/middleware';
 import { Publisher } from './publish/publisher';
 import type { BatchResult, NewMessage, Published, PublishOptions } from './publish/publisher';
 import { keyOf, topicOf } from './publish/topic';
@@ -31,6 +33,8 @@ export interface BusOptions {
   readonly port?: StreamPort;
   /** The environment: its name and a colon come before every stream name that is not exact. Default: none. */
   readonly env?: string;
+  /** Around every publication, the first outermost. A consumer has middleware of its own. */
+  readonly use?: readonly PublishMiddleware[];
   /** Default: the system's. */
   readonly clock?: Clock;
 }
@@ -44,6 +48,7 @@ export function createBus(options: BusOptions): Bus {
     redis: either(text, redisOption),
     port: withMethods('add', 'run', 'openReader'),
     env: text,
+    use: middlewares,
     clock: withMethods('now', 'after'),
   });
   const { redis, port } = options;
@@ -52,13 +57,15 @@ export function createBus(options: BusOptions): Bus {
     throw new ConfigError('conflicting-options', 'bus.redis', `bus: expected either redis or port, got ${given}`);
   }
   const clock = options.clock ?? systemClock();
-  if (port) return new Bus({ port, clock, env: options.env, connection: undefined });
+  const { env, use = [] } = options;
+  if (port) return new Bus({ port, clock, env, use, connection: undefined });
   const connect: RedisPortOptions = typeof redis === 'string' ? { url: redis } : (redis ?? { url: '' });
   const { url, tls, connectTimeoutMs, socketTimeoutMs, protocol } = connect;
   return new Bus({
     port: lazyPort(() => connectRedis(connect)),
     clock,
-    env: options.env,
+    env,
+    use,
     connection: {
       url,
       ...(tls === undefined ? {} : { tls }),
@@ -74,6 +81,7 @@ export interface BusParts {
   readonly port: StreamPort;
   readonly clock: Clock;
   readonly env: string | undefined;
+  readonly use: readonly PublishMiddleware[];
   readonly connection: HeartbeatConnection | undefined;
 }
 

@@ -1,7 +1,8 @@
 import type { StreamKey } from '../ids';
 
 /** Why a message was not, or may not have been, published. */
-export type PublishErrorReason = 'timeout' | 'aborted' | 'connection' | 'out-of-memory' | 'too-wide' | 'refused';
+export type PublishErrorReason =
+  'timeout' | 'aborted' | 'connection' | 'out-of-memory' | 'too-wide' | 'refused' | 'middleware';
 
 /** A message was not published or, when `ambiguous`, may or may not have been: the link broke or time was up after it was sent. */
 export class PublishError extends Error {

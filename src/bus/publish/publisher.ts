@@ -11,6 +11,8 @@ import { checkOptions, ConfigError, milliseconds, text, withMethods } from '../o
 import type { AddOptions, StreamPort, TrimPolicy } from '../port';
 import { hasHashTag, slotOf } from '../redis/slots';
 import { publishDeduplicated } from '../scripts/stream';
+import { checkHeaders, Lineup, outgoingOf, throughMiddleware } from './middleware';
+import type { OutgoingMessage, PublishMiddleware } from './middleware';
 import { PublishError } from './publishError';
 import { keyOf, topicOf } from './topic';
 import type { Retention, StreamRef } from './topic';
@@ -50,6 +52,16 @@ export interface PublisherOptions {
   readonly port: StreamPort;
   readonly clock: Clock;
   readonly env: string | undefined;
+  /** Around every publication, the first outermost; a topic's own comes inside. */
+  readonly use: readonly PublishMiddleware[];
+}
+
+/** How far a publication has come. */
+interface Progress {
+  /** The caller was told that it failed: nothing more may be sent. */
+  isOver: boolean;
+  /** It was handed to the connection. */
+  isSent: boolean;
 }
 
 /** Entries with more values than this cannot pass through a script. */
@@ -79,14 +91,16 @@ export class Publisher {
       signal: withMethods('addEventListener'),
     });
     const stream = keyOf(ref, this.options.env);
-    const entry = encode(ref, message);
-    const { timeoutMs = 5000, signal } = options;
-    const { dedupeKey } = options;
+    const { dedupeKey, dedupeWindowMs = 120_000, timeoutMs = 5000, signal } = options;
+    checkMessage(message);
+    const outgoing = outgoingOf(stream, message, dedupeKey);
     if (signal?.aborted) throw aborted(stream, false, signal);
-    return this.bounded(stream, timeoutMs, signal, (isOver) =>
-      dedupeKey === undefined
-        ? this.addOnce(stream, entry, ref)
-        : this.addDeduplicated(stream, entry, ref, dedupeKey, options.dedupeWindowMs ?? 120_000, isOver),
+    return this.bounded(stream, timeoutMs, signal, (progress) =>
+      this.send(ref, outgoing, progress, (entry) =>
+        dedupeKey === undefined
+          ? this.addOnce(stream, entry, ref)
+          : this.addDeduplicated(stream, entry, ref, dedupeKey, dedupeWindowMs, () => progress.isOver),
+      ),
     );
   }
 
@@ -98,20 +112,64 @@ export class Publisher {
   ): Promise<readonly BatchResult[]> {
     checkOptions('publishBatch', options, { timeoutMs: milliseconds(1), signal: withMethods('addEventListener') });
     const stream = keyOf(ref, this.options.env);
-    const entries = messages.map((message) => encode(ref, message));
     const { timeoutMs = 5000, signal } = options;
+    messages.forEach(checkMessage);
     if (signal?.aborted) throw aborted(stream, false, signal);
+    const lineup = new Lineup(messages.length);
     return Promise.all(
-      entries.map((entry) =>
-        this.bounded(stream, timeoutMs, signal, () => this.addOnce(stream, entry, ref)).then(
-          ({ id }): BatchResult => ({ status: 'published', id }),
-          (error: unknown): BatchResult => {
-            if (PublishError.is(error)) return { status: 'failed', error };
-            throw error;
-          },
-        ),
+      messages.map((message, index) =>
+        this.bounded(stream, timeoutMs, signal, (progress) =>
+          this.send(
+            ref,
+            outgoingOf(stream, message, undefined),
+            progress,
+            (entry) => this.addOnce(stream, entry, ref),
+            () => lineup.arrive(index),
+          ),
+        )
+          .finally(() => {
+            lineup.leave(index);
+          })
+          .then(
+            ({ id }): BatchResult => ({ status: 'published', id }),
+            (error: unknown): BatchResult => {
+              if (PublishError.is(error)) return { status: 'failed', error };
+              throw error;
+            },
+          ),
       ),
     );
+  }
+
+  /** Takes a message through its middleware, writes its fields and sends it; `lineUp` is waited for before it is sent. */
+  private async send(
+    ref: StreamRef,
+    outgoing: OutgoingMessage,
+    progress: Progress,
+    add: (entry: EntryFields) => Promise<Published>,
+    lineUp?: () => Promise<void>,
+  ): Promise<Published> {
+    const { stream } = outgoing;
+    let failure: unknown;
+    try {
+      return await throughMiddleware([...this.options.use, ...(topicOf(ref)?.use ?? [])], outgoing, async () => {
+        try {
+          const entry = encode(ref, outgoing);
+          if (lineUp) await lineUp();
+          if (progress.isOver) throw new PublishError('timeout', stream, false, 'It is too late to send the message');
+          progress.isSent = true;
+          return await add(entry);
+        } catch (error) {
+          failure = error;
+          throw error;
+        }
+      });
+    } catch (error) {
+      if (error === failure || PublishError.is(error)) throw error;
+      const doubt = progress.isSent && failure === undefined ? '; it was published' : '';
+      const message = `Cannot publish to ${displayText(stream)}: a middleware failed${doubt}`;
+      throw new PublishError('middleware', stream, progress.isSent, message, { cause: error });
+    }
   }
 
   private async addOnce(stream: StreamKey, entry: EntryFields, ref: StreamRef): Promise<Published> {
@@ -200,21 +258,22 @@ export class Publisher {
     stream: StreamKey,
     timeoutMs: number,
     signal: AbortSignal | undefined,
-    send: (isOver: () => boolean) => Promise<Published>,
+    run: (progress: Progress) => Promise<Published>,
   ): Promise<Published> {
-    let isOver = false;
+    const progress: Progress = { isOver: false, isSent: false };
     let stop: () => void = () => undefined;
     const ended = new Promise<never>((_, reject) => {
       const end = (error: PublishError): void => {
-        isOver = true;
+        progress.isOver = true;
         reject(error);
       };
       const cancel = this.options.clock.after(timeoutMs, () => {
-        const message = `Publishing to ${displayText(stream)} took longer than ${timeoutMs} ms; it may have been published`;
-        end(new PublishError('timeout', stream, true, message));
+        const doubt = progress.isSent ? 'it may have been published' : 'nothing was sent';
+        const message = `Publishing to ${displayText(stream)} took longer than ${timeoutMs} ms; ${doubt}`;
+        end(new PublishError('timeout', stream, progress.isSent, message));
       });
       const onAbort = (): void => {
-        end(aborted(stream, true, signal));
+        end(aborted(stream, progress.isSent, signal));
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       stop = () => {
@@ -223,7 +282,7 @@ export class Publisher {
       };
     });
     try {
-      return await Promise.race([send(() => isOver), ended]);
+      return await Promise.race([run(progress), ended]);
     } finally {
       stop();
     }
@@ -232,15 +291,18 @@ export class Publisher {
 
 const defaultCodec: Codec = fields();
 
-function encode<Body>(ref: StreamRef<Body>, message: NewMessage<Body>): EntryFields {
+function checkMessage(message: unknown): void {
   checkOptions('message', message, {
     body: () => undefined,
     type: text,
     key: text,
     headers: (value) => (typeof value === 'object' ? undefined : 'an object of text'),
   });
+}
+
+function encode(ref: StreamRef, { type, key, headers, body }: OutgoingMessage): EntryFields {
+  checkHeaders(headers);
   const codec = topicOf(ref)?.codec ?? defaultCodec;
-  const { type, key, headers = {}, body } = message;
   const entry = codec.encode({ type, key, headers, body });
   if (entry.length === 0 || entry.length % 2 !== 0)
     throw new ConfigError(

@@ -12,6 +12,8 @@ import {
 import type { Codec } from '../codecs';
 import { streamKey } from '../ids';
 import type { StreamKey } from '../ids';
+import { middlewares } from './middleware';
+import type { PublishMiddleware } from './middleware';
 
 /**
  * How much of a stream is kept: about so many entries (XADD MAXLEN ~), about so old ones (XADD MINID ~, Redis 6.2), or all of it. It
@@ -26,6 +28,7 @@ export interface Topic<Body = unknown> {
   readonly exact: boolean;
   readonly retention: Retention;
   readonly codec: Codec<Body> | undefined;
+  readonly use: readonly PublishMiddleware[];
 }
 
 /** The options of a topic. */
@@ -35,6 +38,8 @@ export interface TopicOptions<Body> {
   readonly exact?: boolean;
   /** How bodies become fields and back. Default: `fields()` for text. */
   readonly codec?: Codec<Body>;
+  /** Around every publication to this topic, the first outermost, inside of the bus's own. */
+  readonly use?: readonly PublishMiddleware[];
 }
 
 /** What names a stream: a topic, a name that gets the environment's prefix, or a key that is meant exactly. */
@@ -47,6 +52,7 @@ export function topic<Body = unknown>(name: string, options: TopicOptions<Body>)
     retention: either(oneOf('none'), anything),
     exact: oneOf(true, false),
     codec: withMethods('encode', 'decode'),
+    use: middlewares,
   });
   const retention: unknown = options.retention;
   if (retention === undefined)
@@ -56,7 +62,8 @@ export function topic<Body = unknown>(name: string, options: TopicOptions<Body>)
       "topic.retention: expected { maxLength }, { maxAgeMs } or 'none', got none",
     );
   if (retention !== 'none') checkRetention(retention);
-  return { name, exact: options.exact ?? false, retention: options.retention, codec: options.codec };
+  const { exact = false, codec, use = [] } = options;
+  return { name, exact, retention: options.retention, codec, use };
 }
 
 /** The key of a stream in an environment: `dev:orders` for `orders` in `dev`; exact names as they are. */
