@@ -21,14 +21,20 @@ const stateKey = 'redisStreams.debugGroups';
 /** The most consumers that are remembered for a group. */
 const maxConsumers = 20;
 
-/** The name of the group that a debug session makes for itself: the mark at its end tells whose it is. */
+const debugMark = /(?:^|-)debug-[\w.-]+$/;
+
+/**
+ * The name of the group that a debug session makes for itself: the mark at its end tells whose it is. Beside a group that has a mark
+ * already the name holds one mark all the same.
+ */
 export function debugGroupName(group: string | undefined, user = userName()): string {
-  return group === undefined ? `debug-${user}` : `${group}-debug-${user}`;
+  const base = group?.replace(debugMark, '');
+  return base === undefined || base === '' ? `debug-${user}` : `${base}-debug-${user}`;
 }
 
 /** Tells whether a group's name says that it was made for debugging. */
 export function hasDebugMark(group: string): boolean {
-  return /(?:^|-)debug-[\w.-]+$/.test(group);
+  return debugMark.test(group);
 }
 
 /** Who is debugging, fit for a name. */

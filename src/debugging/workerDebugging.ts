@@ -3,6 +3,7 @@
  * and what is left to clean up. It launches `dist/worker.js` and knows no more of it than its launch file and what its lifeline says.
  * Its tests are in `test/host/debug*.test.ts`, and with the worker in `test/worker/runLaunched.test.ts`.
  */
+import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Clock } from '../base/clock';
 import { Disposables } from '../base/disposables';
@@ -19,6 +20,7 @@ import { DebugGroups } from './debugGroups';
 import { DebugGroupSweep } from './debugGroupSweep';
 import { entryLink } from './entryLink';
 import { removeStaleLaunchFiles } from './launchFile';
+import { watchLaunch } from './launchWatch';
 import { sessionAttribute } from './nodeConfiguration';
 import { debugStatusText } from './statusText';
 import { workerDebugType } from './workerConfiguration';
@@ -60,6 +62,10 @@ export class WorkerDebugging implements Disposable {
         l10n: vscode.l10n,
         entryLink: ({ profile }, stream) =>
           entryLink({ scheme: vscode.env.uriScheme, extension: context.extension.id, connection: profile.id, stream }),
+        watch: (launchFile) =>
+          watchLaunch(path.join(context.extensionPath, 'dist', 'worker.js'), launchFile, (error) => {
+            log.warn(`Nobody looks after the launch until the worker runs: ${error.message}`);
+          }),
         changed: () => {
           this.showStatus();
         },

@@ -10,6 +10,7 @@ import { launchWorker } from '../connections/verbs/launchWorker';
 import type { LaunchGrant } from '../connections/verbs/launchWorker';
 import type { DebugGroups } from './debugGroups';
 import { askBeforeLaunch } from './launchQuestions';
+import type { LaunchWatch } from './launchWatch';
 import { LaunchError, planLaunch } from './launchPlan';
 import type { WorkerConfiguration } from './workerConfiguration';
 import { WorkerSession } from './workerSession';
@@ -26,6 +27,8 @@ export interface WorkerLauncherDeps {
   readonly l10n: Localizer;
   /** A link that leads to an entry of a stream when its id is appended; undefined when none can be made. */
   readonly entryLink: (connection: LiveConnection, stream: StreamKey) => string | undefined;
+  /** Looks after a launch until its worker can. */
+  readonly watch: (launchFile: string) => LaunchWatch;
   readonly changed: () => void;
   readonly failed: (message: string) => void;
   readonly ended: (session: WorkerSession) => void;
@@ -141,13 +144,14 @@ export class WorkerLauncher implements Disposable {
   }
 
   private open({ profile }: LiveConnection, grant: LaunchGrant, isIsolated: boolean): WorkerSession {
-    const { held, clock, changed, failed, ended } = this.deps;
+    const { held, clock, watch, changed, failed, ended } = this.deps;
     const session = new WorkerSession({
       connection: profile.id,
       grant,
       isIsolated,
       held,
       clock,
+      watch,
       changed,
       failed,
       ended: (over) => {

@@ -7,6 +7,7 @@ import type { ConnectionId } from '../connections/profiles';
 import type { LaunchGrant } from '../connections/verbs/launchWorker';
 import { writeLaunchFile } from './launchFile';
 import type { LaunchFileOnDisk, WorkerLaunch } from './launchFile';
+import type { LaunchWatch } from './launchWatch';
 import { LifelineServer } from './lifelineServer';
 import type { WorkerMessage } from './lifelineServer';
 
@@ -18,6 +19,8 @@ export interface WorkerSessionDeps {
   readonly isIsolated: boolean;
   readonly held: HeldByDebugger;
   readonly clock: Clock;
+  /** Looks after a launch until its worker can. */
+  readonly watch: (launchFile: string) => LaunchWatch;
   /** Something to be shown changed. */
   readonly changed: () => void;
   /** The worker says that it cannot go on. */
@@ -39,6 +42,7 @@ export class WorkerSession implements Disposable {
   private launch: WorkerLaunch | undefined;
   private file: LaunchFileOnDisk | undefined;
   private cancelRemoval: (() => void) | undefined;
+  private launchWatch: LaunchWatch | undefined;
   private readonly pausedThreads = new Set<string>();
   private isOver = false;
 
@@ -98,6 +102,7 @@ export class WorkerSession implements Disposable {
     this.isOver = true;
     this.cancelRemoval?.();
     this.file?.remove();
+    this.launchWatch?.abandon();
     this.lifeline.dispose();
     this.hold(undefined);
     this.deps.ended(this);
@@ -108,6 +113,7 @@ export class WorkerSession implements Disposable {
     const { file = writeLaunchFile(launch) } = this;
     if (this.file) file.write(launch);
     this.file = file;
+    this.launchWatch ??= this.deps.watch(file.path);
     this.cancelRemoval = this.deps.clock.after(launchFileMs, () => {
       file.clear();
     });
@@ -116,6 +122,10 @@ export class WorkerSession implements Disposable {
 
   private said(message: WorkerMessage): void {
     switch (message.type) {
+      case 'hello':
+        this.launchWatch?.launched();
+        this.launchWatch = undefined;
+        break;
       case 'ready':
         this.hold(undefined);
         break;

@@ -3,6 +3,7 @@
  */
 import { parseArgs } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
+import { watchLaunch } from './run/launchWatch';
 import { runWorker } from './run/runWorker';
 import { readRunOptions } from './run/runOptions';
 import { runSample } from './sample/runSample';
@@ -55,6 +56,8 @@ async function main(args: readonly string[]): Promise<number> {
     }
     case 'run':
       return runWorker(readRunOptions(rest, process.env));
+    case 'watch-launch':
+      return watchLaunch(rest[0]);
     case 'help':
     case '--help':
       process.stdout.write(usage);

@@ -110,6 +110,8 @@ describe('A debug group', () => {
   it('bears its mark in its name', () => {
     assert.equal(debugGroupName('billing', 'ana'), 'billing-debug-ana');
     assert.equal(debugGroupName(undefined, 'ana'), 'debug-ana');
+    assert.equal(debugGroupName('billing-debug-bob', 'ana'), 'billing-debug-ana');
+    assert.equal(debugGroupName('debug-bob', 'ana'), 'debug-ana');
     assert.ok(hasDebugMark(debugGroupName('billing')) && hasDebugMark(debugGroupName(undefined)));
     assert.equal(hasDebugMark('billing'), false);
     assert.equal(hasDebugMark('nodebug-ana'), false);

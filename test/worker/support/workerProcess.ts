@@ -2,7 +2,8 @@ import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-const workerFile = path.resolve(import.meta.dirname, '../../../dist/worker.js');
+/** The built worker. */
+export const workerFile = path.resolve(import.meta.dirname, '../../../dist/worker.js');
 
 /** A running `dist/worker.js`. */
 export interface WorkerProcess {
