@@ -54,6 +54,7 @@ export type { Consumer } from './consume/consumer';
 export type { ConsumerOptions, Handlers, Middleware } from './consume/consumerOptions';
 export type { ConsumerEventName, ConsumerEvents, HandledOutcome } from './consume/events';
 export type { ConsumerHealth } from './consume/health';
+export type { JournalOptions } from './consume/journalOptions';
 export type { Lifeline } from './consume/lifeline';
 export type { DeadLetterQuery, DeadLetters, DeadLetterSelection, Replayed, ReplayOptions } from './operate/deadLetters';
 export type { HandOverReport, TrimReport } from './operate/maintain';

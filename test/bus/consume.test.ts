@@ -122,7 +122,8 @@ describe('a consumer', () => {
     });
     assert.ok(Math.abs(Number(letter.deadId.split('-')[0]) - (atMs ?? 0)) < 1000);
     assert.deepEqual(await pendingRows(world.redis, stream), []);
-    assert.deepEqual(dead, [{ id, deadId: letter.deadId, reason: 'handler-error', deliveries: 2 }]);
+    const error = { errorType: 'TypeError', errorMessage: 'cannot, see redis://user:***@host/' };
+    assert.deepEqual(dead, [{ id, deadId: letter.deadId, reason: 'handler-error', deliveries: 2, ...error }]);
   });
 
   it('dead-letters at once what a handler rejects, whoever made the error', async () => {

@@ -21,7 +21,7 @@ export async function closeConsumer(
   const { clock, abortGraceMs } = options;
   const beganAtMs = clock.now();
   if (!parts) return report({ durationMs: 0 });
-  const { loop, slots, runs, settler, ownership } = parts;
+  const { loop, slots, runs, settler, ownership, journal } = parts;
   const before = settler.settledCounts;
   ownership.closing();
   slots.hold();
@@ -33,11 +33,15 @@ export async function closeConsumer(
   for (const delivery of aborted) delivery.abort('shutdown', new ShutdownError('The consumer is closing'));
   if (aborted.length > 0) await within(clock, abortGraceMs, runs.whenEnded(aborted));
   for (const delivery of aborted) if (delivery.isRunning && !delivery.isSettled) settler.release(delivery);
+  const flushUntilMs = clock.now() + flushMs;
   await within(clock, flushMs, settler.flush());
   const leftPending = settler.stop();
   runs.dispose();
   await ownership.stop();
-  const removed = leftPending.length === 0 && (await remove(port, options));
+  const [removed] = await Promise.all([
+    leftPending.length === 0 && remove(port, options),
+    journal && within(clock, Math.max(0, flushUntilMs - clock.now()), journal.close()),
+  ]);
   const after = settler.settledCounts;
   return report({
     completed: [...started].filter(({ isRunning }) => !isRunning).length,

@@ -122,6 +122,7 @@ export class Consumer {
     this.state = 'starting';
     try {
       const deadLetters = await this.deadLetterKey();
+      const journal = await this.journalKey();
       if (this.isEnding()) return;
       const parts = new ConsumerParts({
         port: this.port,
@@ -130,6 +131,7 @@ export class Consumer {
         events: this.events,
         connection: this.connection,
         deadLetters,
+        journal,
         failed: (error) => {
           this.fail(error);
         },
@@ -166,6 +168,13 @@ export class Consumer {
       'consumer.deadLetters',
       `consumer.deadLetters: on a cluster no companion key of ${stream} is in its slot; expected deadLetters.key in that slot, or false`,
     );
+  }
+
+  /** Where the journal goes. It need not be in the slot of the stream: nothing else is in the call that writes it. */
+  private async journalKey(): Promise<StreamKey | undefined> {
+    if (!this.options.journal) return undefined;
+    const { isCluster } = await this.reachable(() => this.port.capabilities());
+    return companionKey(this.options.stream, 'journal', { isCluster }).key;
   }
 
   private async reachable<T>(ask: () => Promise<T>): Promise<T> {

@@ -23,6 +23,8 @@ import { exponential } from './backoff';
 import type { Backoff } from './backoff';
 import { redactUrlSecrets } from './failureText';
 import type { Redact } from './failureText';
+import { resolveJournalOptions } from './journalOptions';
+import type { JournalOptions, ResolvedJournalOptions } from './journalOptions';
 import type { Lifeline } from './lifeline';
 import type { Handler, HandlerContext, HandlerLog, Message } from './handler';
 
@@ -87,6 +89,11 @@ export interface ConsumerOptions {
   readonly use?: readonly Middleware[];
   /** Where handlers write to. Default: nowhere. */
   readonly log?: HandlerLog;
+  /**
+   * Whether to keep a journal of what becomes of every entry in the stream's companion key `:journal`, for people to look at; it never
+   * delays or changes an outcome. Default false.
+   */
+  readonly journal?: boolean | JournalOptions;
   /** Removes secrets from error messages before they are kept in dead letters. Default: passwords in URLs. */
   readonly redact?: Redact;
   /** Make every property of a message a plain value, as debuggers like it. Default: when an inspector is attached. */
@@ -124,6 +131,7 @@ export interface ResolvedConsumerOptions {
   readonly acknowledged: 'keep' | 'delete';
   readonly use: readonly Middleware[];
   readonly log: HandlerLog;
+  readonly journal: ResolvedJournalOptions | undefined;
   readonly redact: Redact;
   readonly plainMessages: boolean;
   readonly clock: Clock;
@@ -164,6 +172,7 @@ export function resolveConsumerOptions(stream: StreamKey, options: ConsumerOptio
     acknowledged: oneOf('keep', 'delete'),
     use: middlewares,
     log: withMethods('info', 'warn', 'error'),
+    journal: either(boolean, nested),
     redact: callable,
     plainMessages: boolean,
     clock: withMethods('now', 'after'),
@@ -232,6 +241,7 @@ export function resolveConsumerOptions(stream: StreamKey, options: ConsumerOptio
     acknowledged: options.acknowledged ?? 'keep',
     use: options.use ?? [],
     log: options.log ?? silentLog,
+    journal: resolveJournalOptions(options.journal, options.redact ?? redactUrlSecrets),
     redact: options.redact ?? redactUrlSecrets,
     plainMessages: options.plainMessages ?? inspector.url() !== undefined,
     clock: options.clock ?? systemClock(),

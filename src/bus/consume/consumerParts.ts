@@ -12,6 +12,8 @@ import { HandlerRuns } from './handlerRuns';
 import { Held } from './held';
 import { HeldTable } from './heldTable';
 import type { HeartbeatConnection } from './heartbeatThread';
+import { Journal } from './journal';
+import { recordEvents } from './journalEvents';
 import { Intake } from './intake';
 import { composeHandler } from './middleware';
 import { TimerOwnership } from './ownership';
@@ -30,7 +32,18 @@ export interface ConsumerPartsOptions {
   readonly events: EventHub;
   readonly connection: HeartbeatConnection | undefined;
   readonly deadLetters: StreamKey | undefined;
+  /** Where the journal is written; undefined when there is none. */
+  readonly journal: StreamKey | undefined;
   failed(error: unknown): void;
+}
+
+function makeJournal({ port, options, events, journal: key }: ConsumerPartsOptions): Journal | undefined {
+  if (!options.journal || key === undefined) return undefined;
+  const { clock, group, name: consumer } = options;
+  const { maxLength, version, redact } = options.journal;
+  const journal = new Journal({ port, clock, events, key, maxLength, group, consumer, version });
+  recordEvents(events, journal, { clock, consumer, redact });
+  return journal;
 }
 
 /** The most retries whose time a consumer remembers; the reclaimer finds the others. */
@@ -44,6 +57,7 @@ export class ConsumerParts {
   readonly slots: Slots;
   readonly settler: Settler;
   readonly loop: ReadLoop;
+  readonly journal: Journal | undefined;
   private readonly events: EventHub;
 
   constructor(parts: ConsumerPartsOptions) {
@@ -73,6 +87,7 @@ export class ConsumerParts {
       },
     };
     this.events = events;
+    this.journal = makeJournal(parts);
     this.held = held;
     this.ownership =
       table && connection
@@ -128,7 +143,18 @@ export class ConsumerParts {
         this.begin(delivery);
       },
     });
-    const intake = new Intake({ options, handlers, clock, held, slots: this.slots, settler: this.settler, events });
+    const intake = new Intake({
+      options,
+      handlers,
+      clock,
+      held,
+      slots: this.slots,
+      settler: this.settler,
+      events,
+      begin: () => {
+        this.pump();
+      },
+    });
     const refill = Math.max(1, Math.ceil(prefetch / 2));
     this.loop = new ReadLoop({
       port,
@@ -189,6 +215,19 @@ export class ConsumerParts {
   resume(): void {
     this.slots.open();
     this.loop.resume();
+  }
+
+  /** Starts handlers; with a journal when it was told of their deliveries, so that also one that ends the process is in it. */
+  private pump(): void {
+    if (!this.journal) {
+      this.slots.pump();
+      return;
+    }
+    this.journal.flush();
+    // What was sent in this tick leaves in its nextTick callbacks, which run in their order.
+    process.nextTick(() => {
+      this.slots.pump();
+    });
   }
 
   private begin(delivery: Delivery): void {

@@ -1,6 +1,6 @@
 import type { Disposable } from '../../base/disposables';
-import type { DeadLetterReason } from '../deadLetters';
-import type { ConsumerName, EntryId } from '../ids';
+import type { DeadLetterReason, ReplayOrigin } from '../deadLetters';
+import type { ConsumerName, EntryId, StreamKey } from '../ids';
 import type { CloseReport } from './closeReport';
 
 /** How one run of a handler ended. `aborted`: it was asked to stop because the entry was lost or the consumer closes. */
@@ -9,7 +9,15 @@ export type HandledOutcome = 'completed' | 'failed' | 'timed-out' | 'retry-later
 /** What a consumer tells of itself. No event carries payload; errors are the handler's own and may. */
 export interface ConsumerEvents {
   /** Read or taken over, and about to be queued for a handler; `deliveries` counts this one. */
-  delivered: { readonly id: EntryId; readonly deliveries: number; readonly isTakenOver: boolean };
+  delivered: {
+    readonly id: EntryId;
+    readonly deliveries: number;
+    readonly isTakenOver: boolean;
+    /** Whose it was when it was taken over; this consumer itself for its own retries. Undefined when nobody's or not known. */
+    readonly previousOwner: ConsumerName | undefined;
+    /** Where it came from when it is a replayed dead letter. */
+    readonly replayOf: ReplayOrigin | undefined;
+  };
   /** A handler ended, or was given up; comes before what is done about it. */
   handled: {
     readonly id: EntryId;
@@ -32,6 +40,16 @@ export interface ConsumerEvents {
     readonly deadId: EntryId;
     readonly reason: DeadLetterReason;
     readonly deliveries: number;
+    /** As they stand in the dead letter; empty when nothing was thrown. */
+    readonly errorType: string;
+    readonly errorMessage: string;
+  };
+  /** Nobody can handle it and there are no dead letters to move it to: it stays pending, and is looked at again after the backoff. */
+  refused: {
+    readonly id: EntryId;
+    readonly deliveries: number;
+    readonly reason: 'invalid' | 'unroutable';
+    readonly error: unknown;
   };
   /** The move failed and will be tried again; the entry stays pending and is not handled meanwhile. */
   'dead-letter-failed': { readonly ids: readonly EntryId[]; readonly error: unknown };
@@ -42,6 +60,15 @@ export interface ConsumerEvents {
   /** A handler came to its end after the entry was settled without it, or taken by somebody else. */
   'late-result': { readonly id: EntryId };
   'heartbeat-failed': { readonly error: unknown };
+  /** The journal cannot be written, which changes nothing else. Told once for each reason until it can be written again. */
+  'journal-failed': {
+    readonly key: StreamKey;
+    readonly error: unknown;
+    readonly retryInMs: number;
+    readonly dropped: number;
+  };
+  /** The journal is written again; so many events are missing in it. */
+  'journal-resumed': { readonly key: StreamKey; readonly dropped: number };
   /** Taken over from other consumers, or its own scheduled retries. */
   reclaimed: { readonly ids: readonly EntryId[] };
   /** Pending, but their messages were deleted or trimmed; they are lost. */

@@ -1,12 +1,13 @@
 import type { Clock } from '../../base/clock';
 import { DecodeError } from '../codecs';
+import { splitReplayOrigin } from '../deadLetters';
 import { wasPending } from '../entries';
 import type { DeliveredEntry, EntryFields } from '../entries';
 import type { ConsumerName, EntryId } from '../ids';
 import type { TakeOver } from '../scripts/takeOver';
 import type { Handlers, ResolvedConsumerOptions } from './consumerOptions';
 import { Delivery, messageOf } from './delivery';
-import type { EventHub } from './events';
+import type { ConsumerEvents, EventHub } from './events';
 import type { Held } from './held';
 import { handlerFor } from './middleware';
 import type { Settler } from './settler';
@@ -21,6 +22,8 @@ export interface IntakeOptions {
   readonly slots: Slots;
   readonly settler: Settler;
   readonly events: EventHub;
+  /** Starts handlers for what was queued. */
+  readonly begin: () => void;
 }
 
 /** Takes in what the loop brings: decodes it, finds its order key and queues it; what cannot be handled goes to the dead letters. */
@@ -29,7 +32,7 @@ export class Intake {
 
   /** Entries of a read: new ones, and those that the read took over, which it counted as delivered once more. */
   delivered(entries: readonly DeliveredEntry[]): void {
-    const { options, clock, held, slots, events } = this.parts;
+    const { options, clock, held, events, begin } = this.parts;
     const now = clock.now();
     const gone: EntryId[] = [];
     const reclaimed: EntryId[] = [];
@@ -42,23 +45,24 @@ export class Intake {
       else if (before >= options.maxDeliveries) this.spent(id, before, now);
       else {
         if (wasPending(entry)) reclaimed.push(id);
-        this.accept(id, fields, before + 1, now, wasPending(entry));
+        this.accept(id, fields, before + 1, now, { isTakenOver: wasPending(entry) });
       }
     }
     if (gone.length > 0) events.emit('lost-to-trim', { ids: gone });
     if (reclaimed.length > 0) events.emit('reclaimed', { ids: reclaimed });
-    slots.pump();
+    begin();
   }
 
   /** Entries taken over, from others or from this consumer's own past. */
   takenOver({ taken, spent, gone }: TakeOver): void {
-    const { clock, slots, events } = this.parts;
+    const { clock, events, begin } = this.parts;
     const now = clock.now();
     if (gone.length > 0) events.emit('lost-to-trim', { ids: gone });
-    for (const { id, fields, deliveries } of taken) this.accept(id, fields, deliveries, now, true);
+    for (const { id, fields, deliveries, previousOwner } of taken)
+      this.accept(id, fields, deliveries, now, { isTakenOver: true, previousOwner });
     for (const { id, deliveries, previousOwner } of spent) this.spent(id, deliveries, now, previousOwner);
     if (taken.length > 0) events.emit('reclaimed', { ids: taken.map(({ id }) => id) });
-    slots.pump();
+    begin();
   }
 
   /** An entry whose deliveries are used up is not run. Who let it die is not known when a read took it over. */
@@ -71,13 +75,13 @@ export class Intake {
     settler.deadLetter(delivery, 'delivery-limit', error, previousOwner);
   }
 
-  private accept(id: EntryId, fields: EntryFields, deliveries: number, now: number, isTakenOver: boolean): void {
+  private accept(id: EntryId, fields: EntryFields, deliveries: number, now: number, from: Origin): void {
     const { options, handlers, held, slots, settler, events } = this.parts;
     // Somebody moved the group back, or reclaimed what is being handled here: it is not to run twice.
     if (held.has(id)) return;
     const delivery = new Delivery(id, fields, deliveries, now);
     held.add(delivery);
-    if (events.has('delivered')) events.emit('delivered', { id, deliveries, isTakenOver });
+    if (events.has('delivered')) events.emit('delivered', deliveredEvent(delivery, from));
     if (options.codec) {
       try {
         delivery.decoded = options.codec.decode(fields);
@@ -106,6 +110,17 @@ export class Intake {
     if (options.unroutable === 'acknowledge') settler.settle(delivery, { kind: 'completed' });
     else settler.deadLetter(delivery, 'unroutable', new DecodeError('No handler is named for the type of the message'));
   }
+}
+
+/** Whether an entry was taken over, and from whom when that is known. */
+interface Origin {
+  readonly isTakenOver: boolean;
+  readonly previousOwner?: ConsumerName;
+}
+
+function deliveredEvent({ id, deliveries, fields }: Delivery, from: Origin): ConsumerEvents['delivered'] {
+  const { isTakenOver, previousOwner } = from;
+  return { id, deliveries, isTakenOver, previousOwner, replayOf: splitReplayOrigin(fields).origin };
 }
 
 /**

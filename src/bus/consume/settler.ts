@@ -103,9 +103,10 @@ export class Settler {
         consumer,
         target: deadLetters,
         backoff: exponential({ baseMs: 200, maxMs: 5000 }),
-        moved: ({ delivery, reason }, deadId) => {
+        moved: ({ delivery, reason, errorType, errorMessage }, deadId) => {
           this.forget(delivery);
-          options.events.emit('dead-lettered', { id: delivery.id, deadId, reason, deliveries: delivery.deliveries });
+          const { id, deliveries } = delivery;
+          options.events.emit('dead-lettered', { id, deadId, reason, deliveries, errorType, errorMessage });
         },
         lost: ({ delivery }, owner) => {
           this.forget(delivery);

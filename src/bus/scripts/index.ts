@@ -5,6 +5,7 @@
 import { deadLetter } from './deadLetter';
 import { guardedAcknowledge, guardedClaim, handOver, reapConsumer } from './pending';
 import { removeGroup } from './group';
+import { recordJournal } from './journal';
 import { replay, replayToGroup } from './replay';
 import { heartbeat, release, retryLater } from './settle';
 import { acknowledgeDelete, deleteEntries, publishDeduplicated, safeTrim } from './stream';
@@ -23,6 +24,7 @@ export const allScripts = [
   publishDeduplicated,
   reapConsumer,
   reclaim,
+  recordJournal,
   recoverOwn,
   release,
   removeGroup,

@@ -1,6 +1,7 @@
 import { allScripts } from '../../bus/scripts';
 import { deadLetterTwin, replayToGroupTwin, replayTwin } from './deadLetterTwins';
 import { removeGroupTwin } from './groupTwins';
+import { recordJournalTwin } from './journalTwins';
 import {
   claimDueTwin,
   guardedAcknowledgeTwin,
@@ -29,6 +30,7 @@ const twins: Readonly<Record<string, Twin>> = {
   publishDeduplicated: publishDeduplicatedTwin,
   reapConsumer: reapConsumerTwin,
   reclaim: reclaimTwin,
+  recordJournal: recordJournalTwin,
   recoverOwn: recoverOwnTwin,
   release: releaseTwin,
   removeGroup: removeGroupTwin,

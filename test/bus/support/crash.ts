@@ -16,6 +16,8 @@ export interface CrashWorkerOptions {
   readonly name?: string;
   /** Default 600. */
   readonly minIdleMs?: number;
+  /** Whether it keeps a journal. */
+  readonly journal?: boolean;
 }
 
 /** A worker process. */
@@ -30,7 +32,7 @@ const live = new Set<CrashWorker>();
 
 /** Starts a worker; it is ready when this resolves, or has died already. */
 export async function startCrashWorker(options: CrashWorkerOptions): Promise<CrashWorker> {
-  const { url, stream, killAt = '', killId = '', name, minIdleMs = 600 } = options;
+  const { url, stream, killAt = '', killId = '', name, minIdleMs = 600, journal = false } = options;
   const child = spawn(process.execPath, [await bundledWorker()], {
     env: {
       ...process.env,
@@ -39,6 +41,7 @@ export async function startCrashWorker(options: CrashWorkerOptions): Promise<Cra
       KILL_AT: killAt,
       KILL_ID: killId,
       MIN_IDLE_MS: String(minIdleMs),
+      JOURNAL: String(journal),
       ...(name === undefined ? {} : { NAME: name }),
     },
     stdio: ['ignore', 'pipe', 'inherit'],

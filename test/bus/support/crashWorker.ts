@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { createBus } from '../../../src/bus';
 import { group } from './busWorld';
 
-const { REDIS_URL = '', STREAM = '', KILL_AT = '', KILL_ID = '', NAME, MIN_IDLE_MS = '600' } = process.env;
+const { REDIS_URL = '', STREAM = '', KILL_AT = '', KILL_ID = '', NAME, MIN_IDLE_MS = '600', JOURNAL } = process.env;
 
 async function main(): Promise<void> {
   const effects = new Redis(REDIS_URL);
@@ -20,6 +20,7 @@ async function main(): Promise<void> {
       ownership: { minIdleMs: Number(MIN_IDLE_MS), heartbeatMs: 100 },
       retry: { maxDeliveries: 3, backoff: () => 20 },
       reclaim: { intervalMs: 50 },
+      journal: JOURNAL === 'true',
     },
     async ({ fields }, { deliveryCount }) => {
       const isVictim = fields.n === KILL_ID;

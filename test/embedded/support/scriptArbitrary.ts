@@ -7,6 +7,7 @@ import { deadLetter } from '../../../src/bus/scripts/deadLetter';
 import type { PendingGuard } from '../../../src/bus/scripts/guard';
 import { guardedAcknowledge, guardedClaim, handOver, reapConsumer } from '../../../src/bus/scripts/pending';
 import { removeGroup } from '../../../src/bus/scripts/group';
+import { recordJournal } from '../../../src/bus/scripts/journal';
 import { replay, replayToGroup } from '../../../src/bus/scripts/replay';
 import { heartbeat, release, retryLater } from '../../../src/bus/scripts/settle';
 import { acknowledgeDelete, deleteEntries, publishDeduplicated, safeTrim } from '../../../src/bus/scripts/stream';
@@ -171,6 +172,39 @@ export const scriptCall: fc.Arbitrary<ScriptCall> = fc.oneof(
   calls(
     recoverOwn,
     fc.record({ ...owned, ...page, maxDeliveries: deliveries, countDelivery: fc.boolean(), minIdleMs: idle }),
+  ),
+  calls(
+    recordJournal,
+    fc.record({
+      journal: target,
+      maxLength: fc.constantFrom(1, 100),
+      writer: fc.record({
+        group,
+        consumer,
+        host: fc.constantFrom('host', ''),
+        pid: fc.constantFrom(1, 4_000_000),
+        version: fc.constantFrom('1.0', ''),
+      }),
+      hereMs: fc.constant(1000),
+      records: fc.array(
+        fc.record({
+          event: fc.constantFrom('delivered' as const, 'failed' as const),
+          id,
+          attempt: fc.option(deliveries, { nil: undefined }),
+          time: fc.constantFrom({ hereMs: 1000 }, { hereMs: 995 }, { serverMs: 0 }, { serverMs: 951_782_399_999 }),
+          durationMs: fc.constantFrom(undefined, 0, 12),
+          error: fc.option(
+            fc.record({
+              type: fc.constantFrom('Error', ''),
+              message: fc.constantFrom('a b\n', ''),
+              stack: fc.constantFrom('at x\nat y', ''),
+            }),
+            { nil: undefined },
+          ),
+        }),
+        { maxLength: 4 },
+      ),
+    }),
   ),
   calls(acknowledgeDelete, fc.record({ stream, group, ids, hasAckDelete: fc.constant(false) })),
   calls(deleteEntries, fc.record({ stream, ids })),
