@@ -24,6 +24,9 @@ import type { StreamRef } from './publish/topic';
 import { connectRedis } from './redis/connect';
 import type { RedisPortOptions } from './redis/connect';
 import type { ReapResult } from './scripts/pending';
+import { BusWatch } from './telemetry/busWatch';
+import type { Telemetry } from './telemetry/telemetry';
+import { watchedPort } from './telemetry/watchedPort';
 
 /** The options of a bus. */
 export interface BusOptions {
@@ -35,9 +38,13 @@ export interface BusOptions {
   readonly env?: string;
   /** Around every publication, the first outermost. A consumer has middleware of its own. */
   readonly use?: readonly PublishMiddleware[];
+  /** Where spans and metrics go: `otel()`, or `{ metrics }`. Default: nowhere. */
+  readonly telemetry?: Telemetry;
   /** Default: the system's. */
   readonly clock?: Clock;
 }
+
+const isObject: Check = (value) => (typeof value === 'object' && value !== null ? undefined : 'an object');
 
 const redisOption: Check = (value) =>
   typeof value === 'object' && value !== null && 'url' in value ? undefined : 'an object with a url';
@@ -49,6 +56,7 @@ export function createBus(options: BusOptions): Bus {
     port: withMethods('add', 'run', 'openReader'),
     env: text,
     use: middlewares,
+    telemetry: isObject,
     clock: withMethods('now', 'after'),
   });
   const { redis, port } = options;
@@ -57,8 +65,8 @@ export function createBus(options: BusOptions): Bus {
     throw new ConfigError('conflicting-options', 'bus.redis', `bus: expected either redis or port, got ${given}`);
   }
   const clock = options.clock ?? systemClock();
-  const { env, use = [] } = options;
-  if (port) return new Bus({ port, clock, env, use, connection: undefined });
+  const { env, use = [], telemetry } = options;
+  if (port) return new Bus({ port, clock, env, use, telemetry, connection: undefined });
   const connect: RedisPortOptions = typeof redis === 'string' ? { url: redis } : (redis ?? { url: '' });
   const { url, tls, connectTimeoutMs, socketTimeoutMs, protocol } = connect;
   return new Bus({
@@ -66,6 +74,7 @@ export function createBus(options: BusOptions): Bus {
     clock,
     env,
     use,
+    telemetry,
     connection: {
       url,
       ...(tls === undefined ? {} : { tls }),
@@ -82,16 +91,19 @@ export interface BusParts {
   readonly clock: Clock;
   readonly env: string | undefined;
   readonly use: readonly PublishMiddleware[];
+  readonly telemetry: Telemetry | undefined;
   readonly connection: HeartbeatConnection | undefined;
 }
 
 /** Publishes, consumes and operates streams over one server. */
 export class Bus {
+  private readonly watch: BusWatch;
   private readonly publisher: Publisher;
   private readonly consumers = new Set<Consumer>();
 
   constructor(private readonly parts: BusParts) {
-    this.publisher = new Publisher(parts);
+    this.watch = new BusWatch({ ...parts, url: parts.connection?.url });
+    this.publisher = new Publisher({ ...parts, use: [this.watch.publish, ...parts.use] });
   }
 
   /** The key of a stream in this bus's environment. */
@@ -101,6 +113,7 @@ export class Bus {
 
   /** Publishes one message; see `Publisher.publish`. */
   publish<Body>(ref: StreamRef<Body>, message: NewMessage<Body>, options?: PublishOptions): Promise<Published> {
+    this.watch.learn(ref, this.parts.env);
     return this.publisher.publish(ref, message, options);
   }
 
@@ -110,6 +123,7 @@ export class Bus {
     messages: readonly NewMessage<Body>[],
     options?: Pick<PublishOptions, 'timeoutMs' | 'signal'>,
   ): Promise<readonly BatchResult[]> {
+    this.watch.learn(ref, this.parts.env);
     return this.publisher.publishBatch(ref, messages, options);
   }
 
@@ -122,7 +136,10 @@ export class Bus {
       ...(codec === undefined ? {} : { codec }),
     });
     checkHandlers(handlers);
-    const consumer = new Consumer(this.parts.port, resolved, handlers, this.parts.connection);
+    const watch = this.watch.watchFor(resolved, handlers, topicOf(ref));
+    const port = watchedPort(this.parts.port, watch);
+    const consumer = new Consumer(port, resolved, handlers, this.parts.connection, watch);
+    this.watch.sample(consumer, watch, resolved);
     this.consumers.add(consumer);
     consumer.on('closed', () => this.consumers.delete(consumer));
     return consumer;
@@ -172,6 +189,7 @@ export class Bus {
   /** Closes every consumer, then the connection. */
   async close(options: { readonly timeoutMs?: number } = {}): Promise<void> {
     await Promise.all([...this.consumers].map((consumer) => consumer.close(options)));
+    this.watch.dispose();
     await this.parts.port.close();
   }
 

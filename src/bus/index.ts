@@ -78,3 +78,7 @@ export {
 } from './consume/idempotent';
 export { rateLimit, type RateLimitOptions } from './consume/rateLimit';
 export type { Counter, Histogram, Measurement, MetricDefinition, MetricLabels, Metrics } from './telemetry/metrics';
+export { otel, type OtelOptions } from './telemetry/otel';
+export type { ServerAddress, Telemetry } from './telemetry/telemetry';
+export type { CallSubject, OpenSpan, ProcessSubject, PublishSubject, SpanResult, Tracing } from './telemetry/tracing';
+export type { ProcessMessage, PublishMessage, SettleMessage } from './telemetry/channels';

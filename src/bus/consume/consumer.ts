@@ -4,6 +4,7 @@ import { BusError } from '../errors';
 import type { ConsumerName, StreamKey } from '../ids';
 import { ConfigError } from '../options';
 import type { StreamPort } from '../port';
+import type { ConsumerWatch } from '../telemetry/consumerWatch';
 import { exponential } from './backoff';
 import { closeConsumer } from './close';
 import type { CloseReport } from './closeReport';
@@ -39,6 +40,7 @@ export class Consumer {
     private readonly handlers: Handlers,
     /** How a heartbeat thread would connect; undefined when it cannot. */
     private readonly connection: HeartbeatConnection | undefined,
+    private readonly watch: ConsumerWatch,
   ) {
     if (options.thread && !connection)
       throw new ConfigError(
@@ -130,6 +132,7 @@ export class Consumer {
         handlers: this.handlers,
         events: this.events,
         connection: this.connection,
+        watch: this.watch,
         deadLetters,
         journal,
         failed: (error) => {

@@ -1,13 +1,14 @@
 import type { StreamKey } from '../ids';
 import type { StreamPort } from '../port';
 import type { LostEntry } from '../scripts/settle';
+import type { ConsumerWatch } from '../telemetry/consumerWatch';
 import { OwnershipLostError } from './abortReasons';
 import type { Handlers, ResolvedConsumerOptions } from './consumerOptions';
 import { messageOf } from './delivery';
 import type { Delivery } from './delivery';
 import type { EventHub } from './events';
 import { GroupKeeper } from './groupKeeper';
-import { handledOf } from './handled';
+import { handledOf, outcomeOf } from './handled';
 import { HandlerRuns } from './handlerRuns';
 import { Held } from './held';
 import { HeldTable } from './heldTable';
@@ -31,6 +32,7 @@ export interface ConsumerPartsOptions {
   readonly handlers: Handlers;
   readonly events: EventHub;
   readonly connection: HeartbeatConnection | undefined;
+  readonly watch: ConsumerWatch;
   readonly deadLetters: StreamKey | undefined;
   /** Where the journal is written; undefined when there is none. */
   readonly journal: StreamKey | undefined;
@@ -61,7 +63,7 @@ export class ConsumerParts {
   private readonly events: EventHub;
 
   constructor(parts: ConsumerPartsOptions) {
-    const { port, options, handlers, events, connection, deadLetters } = parts;
+    const { port, options, handlers, events, connection, watch, deadLetters } = parts;
     const { stream, group, name: consumer, clock, minIdleMs, heartbeatMs, concurrency, prefetch } = options;
     const capacity = concurrency + prefetch;
     const maxHeld = Math.max(2000, 4 * capacity);
@@ -128,7 +130,9 @@ export class ConsumerParts {
       timedOut: ({ id, deliveries }) => {
         events.emit('handler-timeout', { id, deliveries, timeoutMs: options.handlerTimeoutMs });
       },
+      begun: (delivery) => watch.begin(delivery),
       outcome: (delivery, outcome) => {
+        watch.ended(delivery, outcomeOf(delivery, outcome), outcome.kind === 'failed' ? outcome.error : undefined);
         if (events.has('handled')) events.emit('handled', handledOf(delivery, outcome, clock.now()));
         this.settler.settle(delivery, outcome);
       },

@@ -3,6 +3,7 @@ import type { ConsumerName, EntryId, GroupName, StreamKey } from '../ids';
 import { fieldRecord } from '../codecs';
 import type { Outgoing } from '../codecs';
 import type { EntryFields } from '../entries';
+import type { OpenSpan } from '../telemetry/tracing';
 import type { HandlerContext, HandlerLog, Message } from './handler';
 
 /** Why a handler was asked to stop. */
@@ -25,6 +26,9 @@ export class Delivery {
   deadlineMs = Infinity;
   /** When its handler was started; 0 before. */
   startedAtMs = 0;
+  /** The same on the monotonic clock, where telemetry measures, and the span of its handler while that runs. */
+  watchedFromMs = 0;
+  span: OpenSpan | undefined;
   /** Where the entry stands in the table that the heartbeat thread reads; -1 for nowhere. */
   slot = -1;
   orderKey: string | undefined;

@@ -10,7 +10,8 @@ export function handledOf(delivery: Delivery, outcome: Outcome, nowMs: number): 
   return { id, deliveries, durationMs: Math.max(0, nowMs - startedAtMs), outcome: outcomeOf(delivery, outcome), error };
 }
 
-function outcomeOf({ abortKind }: Delivery, outcome: Outcome): HandledOutcome {
+/** How a run ended, in the words of the `handled` event. */
+export function outcomeOf({ abortKind }: Delivery, outcome: Outcome): HandledOutcome {
   if (outcome.kind === 'completed') return 'completed';
   if (abortKind === 'lost' || abortKind === 'shutdown') return 'aborted';
   if (isNamed(outcome.error, 'RetryLater')) return 'retry-later';

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock';
 import { HandlerTimeoutError } from './abortReasons';
 import { DeliveryContext } from './delivery';
 import type { ContextSource, Delivery } from './delivery';
+import type { OpenSpan } from '../telemetry/tracing';
 import type { Handler, Message } from './handler';
 
 /** How a handler ended, or that it was given up. */
@@ -16,6 +17,8 @@ export interface HandlerRunsOptions extends Omit<ContextSource, 'extend'> {
   readonly timeoutMs: number;
   readonly graceMs: number;
   messageOf(delivery: Delivery): Message;
+  /** Before the handler is called; it is called in the context of the span, if there is one. */
+  begun(delivery: Delivery): OpenSpan | undefined;
   timedOut(delivery: Delivery): void;
   /** Exactly once for each run: the handler ended, or its grace ended without it. */
   outcome(delivery: Delivery, outcome: Outcome): void;
@@ -59,7 +62,10 @@ export class HandlerRuns {
     this.running.add(delivery);
     let result: unknown;
     try {
-      result = handler(this.options.messageOf(delivery), new DeliveryContext(this.source, delivery));
+      const span = this.options.begun(delivery);
+      const message = this.options.messageOf(delivery);
+      const context = new DeliveryContext(this.source, delivery);
+      result = span ? span.run(() => handler(message, context)) : handler(message, context);
     } catch (error) {
       this.failed(delivery, error);
       return;

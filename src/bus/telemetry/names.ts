@@ -8,6 +8,8 @@
 
 /** Names that the conventions define. */
 export const conventionAttributes = {
+  systemName: 'messaging.system.name',
+  /** What `messaging.system.name` was called before 1.45; both are told, because backends still look for this one. */
   system: 'messaging.system',
   operationName: 'messaging.operation.name',
   operationType: 'messaging.operation.type',
@@ -30,7 +32,7 @@ export const ownAttributes = {
   outcome: 'messaging.redis.outcome',
 } as const;
 
-/** The value of `messaging.system`; not among the well-known ones, which may be extended. */
+/** The value of `messaging.system.name`; not among the well-known ones, which may be extended. */
 export const messagingSystem = 'redis';
 
 /** What a span or an operation's duration is about: the name of the operation and its type by the conventions. */
@@ -86,3 +88,15 @@ export const instrumentationScope = 'redis-streams-bus';
 
 /** The label of a type that the topic and the handlers do not know, so that no message can make new series. */
 export const otherType = '_other';
+
+/** The fields of structured logs. */
+export const logFields = {
+  stream: 'stream',
+  group: 'group',
+  consumer: 'consumer',
+  messageId: 'message_id',
+  type: 'type',
+  deliveryCount: 'delivery_count',
+  durationMs: 'duration_ms',
+  errorKind: 'error_kind',
+} as const;

@@ -84,7 +84,7 @@ class WorkerRun {
     if (options.lifeline && !(await this.connectLifeline(options.lifeline))) return exitCodes.lifelineLost;
     if (options.ownGroup && !(await this.beginOwnGroup())) return exitCodes.failed;
     const bus = createBus({ redis: { url: options.url, clientName: 'redis-streams-worker' } });
-    const consumer = bus.consume(
+    const consumer: Consumer = bus.consume(
       { exact: options.stream },
       this.consumerOptions(() => consumer),
       (message, context) => {

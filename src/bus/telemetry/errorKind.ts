@@ -1,0 +1,11 @@
+import { BusError } from '../errors';
+import { PublishError } from '../publish/publishError';
+
+/** The kind of a failure as telemetry tells it: the reason of our own errors, else the name of the error's class. Never its message. */
+export function errorKind(error: unknown): string {
+  if (BusError.is(error) || PublishError.is(error)) return error.reason;
+  if (typeof error !== 'object' || error === null) return typeof error;
+  const { name } = error as { name?: unknown };
+  // A name that is no identifier is no class's name, and may be anything.
+  return typeof name === 'string' && /^[A-Za-z_$][\w$]{0,59}$/.test(name) ? name : 'Error';
+}
