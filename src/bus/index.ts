@@ -19,6 +19,7 @@ export {
 } from './consume/handler';
 export * from './companionKeys';
 export * from './deadLetters';
+export { lazyPort } from './lazyPort';
 export { connectRedis, type RedisPortOptions } from './redis/connect';
 export type { Traffic } from './redis/link';
 export type { RedisPort } from './redis/redisPort';
@@ -45,6 +46,7 @@ export { Bus, createBus, type BusOptions } from './bus';
 export { ConfigError, type ConfigErrorReason } from './options';
 export { DecodeError, fields, json, type Codec, type FieldsCodecOptions, type Outgoing } from './codecs';
 export { topic, type Retention, type StreamRef, type Topic, type TopicOptions } from './publish/topic';
+export type { OutgoingMessage, PublishMiddleware } from './publish/middleware';
 export { PublishError, type PublishErrorReason } from './publish/publishError';
 export type { BatchResult, NewMessage, Published, PublishOptions } from './publish/publisher';
 export { HandlerTimeoutError, OwnershipLostError, ShutdownError } from './consume/abortReasons';
