@@ -23,7 +23,10 @@ const rooms: Readonly<Record<string, Room>> = {
   manifest: { rooms: [], types: ['bus'], packages: [] },
   bus: { rooms: ['base'], packages: ['ioredis', '@opentelemetry/api', '@standard-schema/spec'] },
   embedded: { rooms: ['base', 'bus'], packages: [] },
-  worker: { rooms: ['base', 'bus', 'embedded'], packages: ['pino', 'prom-client', 'pg', 'hono', 'valibot'] },
+  worker: {
+    rooms: ['base', 'bus', 'embedded'],
+    packages: ['pino', 'prom-client', 'pg', 'hono', '@hono/node-server', 'valibot'],
+  },
   connections: vscodeRoom(['base', 'bus', 'manifest', 'ui']),
   ui: vscodeRoom(['base', 'manifest']),
   tree: vscodeRoom(['base', 'connections', 'manifest', 'ui', 'protocol'], ['bus']),

@@ -1,0 +1,53 @@
+/**
+ * `run` without a stream: a worker of the runs application. Executes what the gateway published, one of any number of such processes.
+ *
+ * Its tests are in `test/worker/runsWorker.test.ts`.
+ */
+import { createLogLines } from '../run/logLines';
+import { openRunStore } from '../runs/openRunStore';
+import { createSweeper } from '../runs/runsWorker';
+import { UsageError } from '../usageError';
+import { AppLife } from './appLife';
+import { abortGraceMs, appFlags, readAppOptions, readWorkersOptions, requireShared, workerFlags } from './appOptions';
+import type { AppOptions, WorkersOptions } from './appOptions';
+import { openServer } from './openServer';
+import { Settings } from './settings';
+import { loadExecutor, startWorker } from './workers';
+
+/** All that a worker of the runs application is told. */
+export interface RunApplicationOptions extends AppOptions {
+  readonly workersOptions: WorkersOptions;
+}
+
+/** Reads the arguments of `run` for the runs application. */
+export function readRunApplicationOptions(args: readonly string[], env: NodeJS.ProcessEnv): RunApplicationOptions {
+  const settings = new Settings(args, env, { valued: [...appFlags, ...workerFlags] });
+  if (settings.text('store') === undefined && settings.secret('DATABASE_URL') === undefined) {
+    throw new UsageError(
+      'run needs --stream (or REDIS_STREAMS_STREAM) to read a stream of yours, or DATABASE_URL to be a worker of the runs application. ' +
+        'Without a PostgreSQL, run gateway and workers in one process: gateway --workers 2',
+    );
+  }
+  const app = readAppOptions(settings, args);
+  requireShared(app, 'run');
+  return { ...app, workersOptions: readWorkersOptions(settings, app) };
+}
+
+/** Executes runs until it is told to end, then ends the process with one of `exitCodes`. */
+export function runApplication(options: RunApplicationOptions): Promise<never> {
+  const log = createLogLines(options.log);
+  const life = new AppLife(log, options.closeMs + abortGraceMs);
+  return life.run(async () => {
+    const execute = await loadExecutor(options.workersOptions);
+    const store = life.add(await openRunStore(options.store));
+    const server = life.add(openServer(options.url, options.env, 'redis-streams-worker'));
+    const parts = { bus: server.bus, port: server.port, store, group: options.group, log };
+    const { marker, sweeper } = createSweeper(parts, options.sweep);
+    if (options.sweep.intervalMs > 0) {
+      sweeper.start();
+      life.add({ close: () => sweeper.stop() });
+    }
+    const { consumer, consumerOptions } = options.workersOptions;
+    await startWorker(life, parts, marker, execute, { name: consumer, consumerOptions, closeMs: options.closeMs });
+  });
+}

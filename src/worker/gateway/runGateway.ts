@@ -1,0 +1,57 @@
+/**
+ * `gateway`: the way into the runs application over HTTP, with the sweeper and, when asked, with workers in the same process.
+ *
+ * Its tests are in `test/worker/gateway*.test.ts`.
+ */
+import { systemClock } from '../../base/clock';
+import { AppLife } from '../app/appLife';
+import { abortGraceMs } from '../app/appOptions';
+import { openServer } from '../app/openServer';
+import { loadExecutor, startWorker } from '../app/workers';
+import { createLogLines } from '../run/logLines';
+import { openRunStore } from '../runs/openRunStore';
+import { createSweeper } from '../runs/runsWorker';
+import { createGatewayApp } from './gatewayApp';
+import type { GatewayOptions } from './gatewayOptions';
+import { serveHttp } from './httpServer';
+import { RateLimiter } from './rateLimiter';
+
+/** Serves until it is told to end, then ends the process with one of `exitCodes`. */
+export function runGateway(options: GatewayOptions): Promise<never> {
+  const log = createLogLines(options.log);
+  const life = new AppLife(log, options.closeMs + abortGraceMs);
+  return life.run(async () => {
+    const execute = await loadExecutor(options.workersOptions);
+    const store = life.add(await openRunStore(options.store));
+    const server = life.add(openServer(options.url, options.env, 'redis-streams-gateway'));
+    const parts = { bus: server.bus, port: server.port, store, group: options.group, log };
+    const { marker, sweeper } = createSweeper(parts, options.sweep);
+    if (options.sweep.intervalMs > 0) {
+      sweeper.start();
+      life.add({ close: () => sweeper.stop() });
+    }
+    const { consumer, consumerOptions } = options.workersOptions;
+    for (let index = 1; index <= options.workers; index += 1) {
+      await startWorker(life, parts, marker, execute, {
+        name: options.workers === 1 ? consumer : `${consumer}-${index}`,
+        consumerOptions,
+        closeMs: options.closeMs,
+      });
+    }
+    const app = createGatewayApp({
+      store,
+      bus: server.bus,
+      log,
+      token: options.token,
+      limiter:
+        options.ratePerMinute === 0
+          ? undefined
+          : new RateLimiter({ perMinute: options.ratePerMinute, clock: systemClock() }),
+      maxBodyBytes: options.maxBodyBytes,
+    });
+    const http = await serveHttp(app, options.host, options.port);
+    life.add({ close: () => http.close(options.closeMs) });
+    const where = `${server.bus.keyOf('koda:runs')}, store ${store.kind}`;
+    log.info(`Gateway: ${http.url} (stream ${where}${options.token === undefined ? '' : ', bearer token needed'})`);
+  });
+}
