@@ -1,5 +1,6 @@
 import { systemClock } from '../base/clock';
 import type { Clock } from '../base/clock';
+import type { HandlersOf, Message } from './consume/handler';
 import { Consumer } from './consume/consumer';
 import { resolveConsumerOptions } from './consume/consumerOptions';
 import type { ConsumerOptions, Handlers } from './consume/consumerOptions';
@@ -112,29 +113,38 @@ export class Bus {
   }
 
   /** Publishes one message; see `Publisher.publish`. */
-  publish<Body>(ref: StreamRef<Body>, message: NewMessage<Body>, options?: PublishOptions): Promise<Published> {
+  publish<Sent extends NewMessage = NewMessage>(
+    ref: StreamRef<Sent>,
+    message: NoInfer<Sent>,
+    options?: PublishOptions,
+  ): Promise<Published> {
     this.watch.learn(ref, this.parts.env);
     return this.publisher.publish(ref, message, options);
   }
 
   /** Publishes messages in one round trip; see `Publisher.publishBatch`. */
-  publishBatch<Body>(
-    ref: StreamRef<Body>,
-    messages: readonly NewMessage<Body>[],
+  publishBatch<Sent extends NewMessage = NewMessage>(
+    ref: StreamRef<Sent>,
+    messages: readonly NoInfer<Sent>[],
     options?: Pick<PublishOptions, 'timeoutMs' | 'signal'>,
   ): Promise<readonly BatchResult[]> {
     this.watch.learn(ref, this.parts.env);
     return this.publisher.publishBatch(ref, messages, options);
   }
 
-  /** Makes a consumer; `start` it. The topic's codec is used unless the options name one. */
-  consume(ref: StreamRef, options: ConsumerOptions, handlers: Handlers): Consumer {
-    const codec = options.codec ?? topicOf(ref)?.codec;
-    const resolved = resolveConsumerOptions(this.keyOf(ref), {
-      clock: this.parts.clock,
-      ...options,
-      ...(codec === undefined ? {} : { codec }),
-    });
+  /**
+   * Makes a consumer; `start` it. The topic's codec is used unless the options name one. What does not fit the topic's schemas becomes a dead
+   * letter with reason `invalid`, and no handler sees it.
+   */
+  consume<Received extends Message = Message>(
+    ref: StreamRef<unknown, Received>,
+    options: ConsumerOptions,
+    handlers: NoInfer<HandlersOf<Received>>,
+  ): Consumer {
+    const topic = topicOf(ref);
+    const codec = options.codec ?? topic?.codec;
+    const given = { clock: this.parts.clock, ...options, ...(codec === undefined ? {} : { codec }) };
+    const resolved = resolveConsumerOptions(this.keyOf(ref), given, topic?.schemas);
     checkHandlers(handlers);
     const watch = this.watch.watchFor(resolved, handlers, topicOf(ref));
     const port = watchedPort(this.parts.port, watch);
@@ -198,7 +208,7 @@ export class Bus {
   }
 }
 
-function checkHandlers(handlers: unknown): void {
+function checkHandlers(handlers: unknown): asserts handlers is Handlers {
   if (typeof handlers === 'function') return;
   const isRecord = typeof handlers === 'object' && handlers !== null;
   if (isRecord && Object.values(handlers).every((handler) => typeof handler === 'function')) return;

@@ -2,10 +2,13 @@
  * Codecs: how a message becomes the fields of an entry and back.
  *
  * `fields()` is flat text, a field per property; `json()` carries the type, the key, headers and a JSON body in fields of its own.
- * Trace context (`traceparent`, `tracestate`, `baggage`) are plain fields in both. Unknown fields are left alone.
+ * Trace context (`traceparent`, `tracestate`, `baggage`) are plain fields in both. Unknown fields are left alone. What is decoded is
+ * what was encoded; what a codec cannot carry unchanged it refuses. No error quotes a value.
  */
 import { bytesToText, textToBytes } from '../base/byteText';
 import type { EntryFields } from './entries';
+import { isPlain, jsonObstacle, propertyPath } from './jsonBody';
+import { checkOptions, ConfigError, text } from './options';
 
 /** A message as its publisher gives it. */
 export interface Outgoing<Body = unknown> {
@@ -15,10 +18,18 @@ export interface Outgoing<Body = unknown> {
   readonly body: Body;
 }
 
-/** Turns messages into fields and fields into messages; `decode` throws when the fields are not such a message. */
+/**
+ * Turns messages into fields, or throws an `EncodeError`; fields into messages, or throws a `DecodeError` when they are not such a message. The
+ * text of these errors is kept, so it quotes no payload; the text of any other error is not.
+ */
 export interface Codec<Body = unknown> {
   encode(message: Outgoing<Body>): EntryFields;
   decode(fields: EntryFields): Outgoing<Body>;
+}
+
+/** A message cannot be carried by its codec without being changed; the text says what and never quotes a value. */
+export class EncodeError extends Error {
+  override readonly name = 'EncodeError';
 }
 
 /** The fields of an entry were not what the codec or the schema expects. The dead letter's reason becomes `invalid`. */
@@ -32,25 +43,50 @@ const traceFields: ReadonlySet<string> = new Set(['traceparent', 'tracestate', '
 export interface FieldsCodecOptions {
   /** The field that holds the message type. Without it messages have no type. */
   readonly typeField?: string;
-  /** The field that holds the key for ordering. */
+  /** The field that holds the key. Without it messages have no key. */
   readonly keyField?: string;
 }
 
-/** Flat text: each property of the body is a field. The body holds all fields that are not the type, the key or trace context. */
+/**
+ * Flat text: each property of the body is a field. The body holds all fields that are not the type, the key or trace context; of fields
+ * with the same name the last. Text may be any that `bytesToText` makes, so that bytes pass unchanged too.
+ */
 export function fields(options: FieldsCodecOptions = {}): Codec<Readonly<Record<string, string>>> {
+  checkOptions('fields', options, { typeField: text, keyField: text });
   const { typeField, keyField } = options;
+  for (const [option, name] of Object.entries({ typeField, keyField }))
+    if (name !== undefined && (traceFields.has(name) || (option === 'keyField' && name === typeField)))
+      throw new ConfigError('conflicting-options', `fields.${option}`, `fields.${option}: '${name}' is taken`);
+  const reserved = new Map([...traceFields].map((name) => [name, 'headers']));
+  if (keyField !== undefined) reserved.set(keyField, 'key');
+  if (typeField !== undefined) reserved.set(typeField, 'type');
   return {
     encode({ type, key, headers, body }) {
-      const pairs: Buffer[] = [];
-      const add = (name: string, value: string): void => void pairs.push(textToBytes(name), textToBytes(value));
-      if (typeField !== undefined && type !== undefined) add(typeField, type);
-      for (const [name, value] of Object.entries(body)) if (name !== typeField) add(name, textValue(name, value));
-      if (keyField !== undefined && key !== undefined && !(keyField in body)) add(keyField, key);
-      for (const [name, value] of Object.entries(headers)) {
-        if (!traceFields.has(name)) throw new DecodeError(`The fields codec carries no header "${name}": use json()`);
-        add(name, value);
+      const writer = new FieldWriter();
+      if (type !== undefined) {
+        if (typeField === undefined) throw new EncodeError('The fields codec carries a type only with a typeField');
+        writer.add(typeField, type, 'The type');
       }
-      return pairs;
+      for (const [name, value] of plainEntries(body)) {
+        const place = reserved.get(name);
+        const path = propertyPath('body', name);
+        if (place !== undefined)
+          throw new EncodeError(`${path} would be read as the message's ${place}: give it there`);
+        if (typeof value !== 'string')
+          throw new EncodeError(`The fields codec carries text only; ${path} is ${typeof value}: use json()`);
+        writer.add(name, value, path);
+      }
+      if (key !== undefined) {
+        if (keyField === undefined) throw new EncodeError('The fields codec carries a key only with a keyField');
+        writer.add(keyField, key, 'The key');
+      }
+      for (const [name, value] of Object.entries(headers)) {
+        if (!traceFields.has(name)) throw new EncodeError(`The fields codec carries no header "${name}": use json()`);
+        writer.add(name, value, `The header ${name}`);
+      }
+      if (writer.pairs.length === 0)
+        throw new EncodeError('The body has no property: an entry needs at least one field');
+      return writer.pairs;
     },
     decode(entry) {
       const body = emptyRecord();
@@ -58,8 +94,8 @@ export function fields(options: FieldsCodecOptions = {}): Codec<Readonly<Record<
       let type: string | undefined;
       let key: string | undefined;
       for (const [name, value] of textPairs(entry)) {
-        if (name === keyField) key = value;
         if (name === typeField) type = value;
+        else if (name === keyField) key = value;
         else (traceFields.has(name) ? headers : body)[name] = value;
       }
       return { type, key, headers, body };
@@ -67,20 +103,23 @@ export function fields(options: FieldsCodecOptions = {}): Codec<Readonly<Record<
   };
 }
 
-/** JSON: fields `t` type, `v` version of the format, `b` body, `k` key, `h.<name>` headers. */
+/**
+ * JSON: fields `t` type, `v` version of the format, `b` body, `k` key, `h.<name>` headers. The body is what JSON can carry: a Date, a Map, a
+ * bigint, NaN or a class instance is refused rather than changed. A property that is undefined counts as left out.
+ */
 export function json(): Codec {
   return {
     encode({ type, key, headers, body }) {
-      const text = JSON.stringify(body) as string | undefined;
-      if (text === undefined) throw new DecodeError('The body cannot be written as JSON');
-      const pairs: Buffer[] = [];
-      const add = (name: string, value: string): void => void pairs.push(textToBytes(name), textToBytes(value));
-      if (type !== undefined) add('t', type);
-      add('v', '1');
-      add('b', text);
-      if (key !== undefined) add('k', key);
-      for (const [name, value] of Object.entries(headers)) add(traceFields.has(name) ? name : `h.${name}`, value);
-      return pairs;
+      const obstacle = jsonObstacle(body);
+      if (obstacle !== undefined) throw new EncodeError(`JSON cannot carry the body: ${obstacle}`);
+      const writer = new FieldWriter();
+      if (type !== undefined) writer.add('t', type, 'The type');
+      writer.add('v', '1', 'The version');
+      writer.add('b', JSON.stringify(body), 'The body');
+      if (key !== undefined) writer.add('k', key, 'The key');
+      for (const [name, value] of Object.entries(headers))
+        writer.add(traceFields.has(name) ? name : `h.${name}`, value, 'A header');
+      return writer.pairs;
     },
     decode(entry) {
       const found = new Map(textPairs(entry));
@@ -122,9 +161,24 @@ function parseJson(text: string): unknown {
   }
 }
 
-function textValue(name: string, value: unknown): string {
-  if (typeof value === 'string') return value;
-  throw new DecodeError(`The fields codec carries text only; property "${name}" is ${typeof value}: use json()`);
+/** Adds a field, unless its text could not be read back. */
+class FieldWriter {
+  readonly pairs: Buffer[] = [];
+
+  add(name: string, value: string, what: string): void {
+    if (!isCarried(name)) throw new EncodeError(`The name of ${what} holds half a character, which UTF-8 cannot carry`);
+    if (!isCarried(value)) throw new EncodeError(`${what} holds half a character, which UTF-8 cannot carry`);
+    this.pairs.push(textToBytes(name), textToBytes(value));
+  }
+}
+
+function isCarried(text: string): boolean {
+  return !/[\ud800-\udfff]/.test(text) || bytesToText(textToBytes(text)) === text;
+}
+
+function plainEntries(body: unknown): [string, unknown][] {
+  if (typeof body === 'object' && body !== null && isPlain(body)) return Object.entries(body);
+  throw new EncodeError('The fields codec carries an object of text only, and the body is none: use json()');
 }
 
 function emptyRecord(): Record<string, string> {

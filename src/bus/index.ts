@@ -13,6 +13,8 @@ export {
   Reject,
   RetryLater,
   type Handler,
+  type HandlerOf,
+  type HandlersOf,
   type HandlerContext,
   type HandlerLog,
   type Message,
@@ -44,8 +46,17 @@ export * from './scripts/takeOver';
 // The bus itself is usable from here on: createBus, publishing, consuming, operating.
 export { Bus, createBus, type BusOptions } from './bus';
 export { ConfigError, type ConfigErrorReason } from './options';
-export { DecodeError, fields, json, type Codec, type FieldsCodecOptions, type Outgoing } from './codecs';
-export { topic, type Retention, type StreamRef, type Topic, type TopicOptions } from './publish/topic';
+export { DecodeError, EncodeError, fields, json, type Codec, type FieldsCodecOptions, type Outgoing } from './codecs';
+export {
+  topic,
+  type ReceivedByType,
+  type Retention,
+  type SentByType,
+  type StreamRef,
+  type Topic,
+  type TopicOptions,
+} from './publish/topic';
+export type { Schemas, SchemasByType } from './schemas';
 export type { OutgoingMessage, PublishMiddleware } from './publish/middleware';
 export { PublishError, type PublishErrorReason } from './publish/publishError';
 export type { BatchResult, NewMessage, Published, PublishOptions } from './publish/publisher';

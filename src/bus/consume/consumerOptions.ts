@@ -19,6 +19,7 @@ import {
   withMethods,
 } from '../options';
 import type { Check } from '../options';
+import type { Schemas } from '../schemas';
 import { exponential } from './backoff';
 import type { Backoff } from './backoff';
 import { redactUrlSecrets } from './failureText';
@@ -74,9 +75,12 @@ export interface ConsumerOptions {
   readonly reclaim?: false | { readonly intervalMs?: number; readonly count?: number };
   /** Dead letters; false for none: then failing entries are retried without end. Default on, to the companion key `:dlq`. */
   readonly deadLetters?: false | { readonly key?: string };
-  /** Entries with the same key are handled one after another, in order of delivery; a retried entry comes after those behind it. */
+  /**
+   * Entries with the same key are handled one after another, in order of delivery; a retried entry comes after those behind it. Sees what
+   * the codec read, before the topic's schema has.
+   */
   readonly orderBy?: (message: Message) => string | undefined;
-  /** Reads the fields. An entry that it refuses becomes a dead letter with reason `invalid`. Default: the fields as text. */
+  /** Reads the fields. An entry that it refuses becomes a dead letter with reason `invalid`. Default: the topic's, else fields as text. */
   readonly codec?: Codec;
   /** What to do with a type that no handler is named for: `dead-letter` (reason `unroutable`) or `acknowledge`. Default `dead-letter`. */
   readonly unroutable?: 'dead-letter' | 'acknowledge';
@@ -127,6 +131,7 @@ export interface ResolvedConsumerOptions {
   readonly deadLetters: { readonly key: StreamKey | undefined } | undefined;
   readonly orderBy: ((message: Message) => string | undefined) | undefined;
   readonly codec: Codec | undefined;
+  readonly schemas: Schemas | undefined;
   readonly unroutable: 'dead-letter' | 'acknowledge';
   readonly acknowledged: 'keep' | 'delete';
   readonly use: readonly Middleware[];
@@ -151,7 +156,11 @@ const middlewares: Check = (value) =>
 const nested: Check = (value) => (typeof value === 'object' && value !== null ? undefined : 'an object of options');
 
 /** Checks the options and fills in the defaults; throws a `ConfigError` that names the option, what was given and what is expected. */
-export function resolveConsumerOptions(stream: StreamKey, options: ConsumerOptions): ResolvedConsumerOptions {
+export function resolveConsumerOptions(
+  stream: StreamKey,
+  options: ConsumerOptions,
+  schemas?: Schemas,
+): ResolvedConsumerOptions {
   checkOptions('consumer', options, {
     group: text,
     name: text,
@@ -237,6 +246,7 @@ export function resolveConsumerOptions(stream: StreamKey, options: ConsumerOptio
         : { key: deadLetters.key === undefined ? undefined : streamKey(deadLetters.key) },
     orderBy: options.orderBy,
     codec: options.codec,
+    schemas,
     unroutable: options.unroutable ?? 'dead-letter',
     acknowledged: options.acknowledged ?? 'keep',
     use: options.use ?? [],

@@ -3,6 +3,7 @@ import type { StreamPort } from '../port';
 import type { LostEntry } from '../scripts/settle';
 import type { ConsumerWatch } from '../telemetry/consumerWatch';
 import { OwnershipLostError } from './abortReasons';
+import { checkedHandler } from './checkedHandler';
 import type { Handlers, ResolvedConsumerOptions } from './consumerOptions';
 import { messageOf } from './delivery';
 import type { Delivery } from './delivery';
@@ -123,7 +124,7 @@ export class ConsumerParts {
       group,
       consumer,
       log: options.log,
-      handler: composeHandler(handlers, options.use),
+      handler: checkedHandler(options.schemas, composeHandler(handlers, options.use), options.plainMessages),
       timeoutMs: options.handlerTimeoutMs,
       graceMs: options.abortGraceMs,
       messageOf: (delivery) => messageOf(stream, delivery, options.plainMessages),

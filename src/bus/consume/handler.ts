@@ -9,11 +9,11 @@ import type { EntryFields } from '../entries';
 import type { ConsumerName, EntryId, GroupName, StreamKey } from '../ids';
 
 /** What a handler gets: one entry, decoded. */
-export interface Message<Body = unknown> {
+export interface Message<Body = unknown, Type extends string | undefined = string | undefined> {
   readonly id: EntryId;
   readonly stream: StreamKey;
   /** The message type, when the codec knows types; otherwise undefined. */
-  readonly type: string | undefined;
+  readonly type: Type;
   /** The fields as text, by name, for reading and for the debugger; of fields with the same name the last. Never has a prototype. */
   readonly fields: Readonly<Record<string, string>>;
   /** The fields as they are: bytes, in order, duplicates included. */
@@ -49,7 +49,25 @@ export interface HandlerContext {
 }
 
 /** A message handler. The value that it returns is ignored. */
-export type Handler<Body = unknown> = (message: Message<Body>, context: HandlerContext) => unknown;
+export type Handler<Body = unknown, Type extends string | undefined = string | undefined> = (
+  message: Message<Body, Type>,
+  context: HandlerContext,
+) => unknown;
+
+/** A handler of messages of a union of kinds, told apart by their `type`. */
+export type HandlerOf<Received> = (message: Received, context: HandlerContext) => unknown;
+
+/**
+ * One handler for all messages of a topic, or one for each type, which gets what the schema of that type makes. A type may be left out; its
+ * messages are unroutable.
+ */
+export type HandlersOf<Received extends { readonly type: string | undefined }> =
+  | HandlerOf<Received>
+  | (string extends Received['type']
+      ? Readonly<Record<string, HandlerOf<Received>>>
+      : {
+          readonly [Type in Received['type'] & string]?: HandlerOf<Extract<Received, { readonly type: Type }>>;
+        });
 
 /** Thrown by a handler to be given the same entry again after a delay of its choice, in milliseconds. */
 export class RetryLater extends Error {

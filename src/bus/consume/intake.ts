@@ -5,6 +5,7 @@ import { wasPending } from '../entries';
 import type { DeliveredEntry, EntryFields } from '../entries';
 import type { ConsumerName, EntryId } from '../ids';
 import type { TakeOver } from '../scripts/takeOver';
+import { hasSchema } from './checkedHandler';
 import type { Handlers, ResolvedConsumerOptions } from './consumerOptions';
 import { Delivery, messageOf } from './delivery';
 import type { ConsumerEvents, EventHub } from './events';
@@ -86,11 +87,12 @@ export class Intake {
       try {
         delivery.decoded = options.codec.decode(fields);
       } catch (error) {
-        settler.deadLetter(delivery, 'invalid', error);
+        settler.deadLetter(delivery, 'invalid', withoutQuotes(error));
         return;
       }
     }
-    if (typeof handlers !== 'function' && !handlerFor(handlers, delivery.decoded?.type)) {
+    const type = delivery.decoded?.type;
+    if (!hasSchema(options.schemas, type) || (typeof handlers !== 'function' && !handlerFor(handlers, type))) {
       this.unroutable(delivery);
       return;
     }
@@ -110,6 +112,11 @@ export class Intake {
     if (options.unroutable === 'acknowledge') settler.settle(delivery, { kind: 'completed' });
     else settler.deadLetter(delivery, 'unroutable', new DecodeError('No handler is named for the type of the message'));
   }
+}
+
+/** Only a `DecodeError` is known to quote no payload; JSON.parse for one does. */
+function withoutQuotes(error: unknown): DecodeError {
+  return error instanceof DecodeError ? error : new DecodeError('The codec could not read the entry', { cause: error });
 }
 
 /** Whether an entry was taken over, and from whom when that is known. */

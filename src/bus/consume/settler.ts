@@ -6,6 +6,7 @@ import type { DeadLetterReason } from '../deadLetters';
 import { release, retryLater } from '../scripts/settle';
 import { AckBuffer } from './ackBuffer';
 import { exponential } from './backoff';
+import { InvalidBodyError } from './checkedHandler';
 import type { Backoff } from './backoff';
 import { Batch } from './batch';
 import { DeadLetterMoves } from './deadLetterMoves';
@@ -159,6 +160,10 @@ export class Settler {
       this.retry(delivery, delayOf(error));
       return;
     }
+    if (error instanceof InvalidBodyError) {
+      this.deadLetter(delivery, 'invalid', error);
+      return;
+    }
     events.emit('handler-failed', { id, deliveries, error });
     if (isNamed(error, 'Reject')) this.deadLetter(delivery, 'rejected', error);
     else if (deliveries >= maxDeliveries && this.moves)
@@ -166,10 +171,13 @@ export class Settler {
     else this.retry(delivery, backoff(Math.max(1, deliveries)));
   }
 
-  /** Moves a delivery to the dead letters; without any, it is retried with the longest backoff instead. */
+  /** Moves a delivery to the dead letters; without any, it stays pending and is looked at again after the backoff. */
   deadLetter(delivery: Delivery, reason: DeadLetterReason, error: unknown, consumer?: ConsumerName): void {
     delivery.isSettled = true;
     if (!this.moves) {
+      const { id, deliveries } = delivery;
+      if (reason === 'invalid' || reason === 'unroutable')
+        this.options.events.emit('refused', { id, deliveries, reason, error });
       this.retry(delivery, this.options.backoff(Math.max(1, delivery.deliveries)));
       return;
     }

@@ -1,6 +1,4 @@
 import type { Clock } from '../../base/clock';
-import { fields } from '../codecs';
-import type { Codec } from '../codecs';
 import { exponential } from '../consume/backoff';
 import type { EntryFields } from '../entries';
 import { BusError } from '../errors';
@@ -11,9 +9,10 @@ import { checkOptions, ConfigError, milliseconds, text, withMethods } from '../o
 import type { AddOptions, StreamPort, TrimPolicy } from '../port';
 import { hasHashTag, slotOf } from '../redis/slots';
 import { publishDeduplicated } from '../scripts/stream';
-import { checkHeaders, Lineup, outgoingOf, throughMiddleware } from './middleware';
+import { Lineup, outgoingOf, throughMiddleware } from './middleware';
 import type { OutgoingMessage, PublishMiddleware } from './middleware';
-import { PublishError } from './publishError';
+import { checkMessage, checkOutgoing, encodeOutgoing } from './prepare';
+import { aborted, PublishError, publishError } from './publishError';
 import { keyOf, topicOf } from './topic';
 import type { Retention, StreamRef } from './topic';
 
@@ -79,11 +78,7 @@ export class Publisher {
    * Adds one message (XADD, or a script when there is a dedupe key). Rejects with a `PublishError`; one that is `ambiguous` may have
    * been published. Without a dedupe key nothing is ever sent twice.
    */
-  async publish<Body>(
-    ref: StreamRef<Body>,
-    message: NewMessage<Body>,
-    options: PublishOptions = {},
-  ): Promise<Published> {
+  async publish(ref: StreamRef, message: NewMessage, options: PublishOptions = {}): Promise<Published> {
     checkOptions('publish', options, {
       dedupeKey: text,
       dedupeWindowMs: milliseconds(1),
@@ -105,9 +100,9 @@ export class Publisher {
   }
 
   /** Adds messages in one round trip, in order; each succeeds or fails by itself, so that a failure tells which to publish again. */
-  async publishBatch<Body>(
-    ref: StreamRef<Body>,
-    messages: readonly NewMessage<Body>[],
+  async publishBatch(
+    ref: StreamRef,
+    messages: readonly NewMessage[],
     options: Pick<PublishOptions, 'timeoutMs' | 'signal'> = {},
   ): Promise<readonly BatchResult[]> {
     checkOptions('publishBatch', options, { timeoutMs: milliseconds(1), signal: withMethods('addEventListener') });
@@ -154,7 +149,9 @@ export class Publisher {
     try {
       return await throughMiddleware([...this.options.use, ...(topicOf(ref)?.use ?? [])], outgoing, async () => {
         try {
-          const entry = encode(ref, outgoing);
+          const checked = checkOutgoing(topicOf(ref), outgoing);
+          if (checked) await checked;
+          const entry = encodeOutgoing(topicOf(ref), outgoing);
           if (lineUp) await lineUp();
           if (progress.isOver) throw new PublishError('timeout', stream, false, 'It is too late to send the message');
           progress.isSent = true;
@@ -287,58 +284,6 @@ export class Publisher {
       stop();
     }
   }
-}
-
-const defaultCodec: Codec = fields();
-
-function checkMessage(message: unknown): void {
-  checkOptions('message', message, {
-    body: () => undefined,
-    type: text,
-    key: text,
-    headers: (value) => (typeof value === 'object' ? undefined : 'an object of text'),
-  });
-}
-
-function encode(ref: StreamRef, { type, key, headers, body }: OutgoingMessage): EntryFields {
-  checkHeaders(headers);
-  const codec = topicOf(ref)?.codec ?? defaultCodec;
-  const entry = codec.encode({ type, key, headers, body });
-  if (entry.length === 0 || entry.length % 2 !== 0)
-    throw new ConfigError(
-      'invalid-option',
-      'message.body',
-      `message.body: expected at least one field, got ${entry.length}`,
-    );
-  return entry;
-}
-
-function publishError(stream: StreamKey, error: unknown, wasAmbiguous = false): unknown {
-  if (!BusError.is(error)) return error;
-  const ambiguous = wasAmbiguous || error.details.ambiguous === true;
-  const reason =
-    error.reason === 'out-of-memory'
-      ? 'out-of-memory'
-      : error.reason === 'connection-lost' || error.reason === 'connection-refused' || error.reason === 'timeout'
-        ? 'connection'
-        : 'refused';
-  const doubt = ambiguous ? '; it may have been published' : '';
-  return new PublishError(
-    reason,
-    stream,
-    ambiguous,
-    `Cannot publish to ${displayText(stream)}: ${error.message}${doubt}`,
-    {
-      cause: error,
-    },
-  );
-}
-
-function aborted(stream: StreamKey, ambiguous: boolean, signal: AbortSignal | undefined): PublishError {
-  const doubt = ambiguous ? '; it may have been published' : '';
-  return new PublishError('aborted', stream, ambiguous, `Publishing to ${displayText(stream)} was aborted${doubt}`, {
-    cause: signal?.reason,
-  });
 }
 
 function scriptTrim(trim: TrimPolicy): { by: 'MAXLEN' | 'MINID'; bound: string; approximate: boolean } {

@@ -1,0 +1,68 @@
+import { displayText } from '../../base/byteText';
+import { EncodeError, fields } from '../codecs';
+import type { Codec } from '../codecs';
+import type { EntryFields } from '../entries';
+import type { StreamKey } from '../ids';
+import { checkOptions, text } from '../options';
+import { checkBody, schemaFor } from '../schemas';
+import type { Checked } from '../schemas';
+import { checkHeaders } from './middleware';
+import type { OutgoingMessage } from './middleware';
+import { PublishError } from './publishError';
+import type { Topic } from './topic';
+
+const defaultCodec: Codec = fields();
+
+/** Checks the shape of a message as it is given; throws a `ConfigError`. */
+export function checkMessage(message: unknown): void {
+  checkOptions('message', message, {
+    body: () => undefined,
+    type: text,
+    key: text,
+    headers: (value) => (typeof value === 'object' ? undefined : 'an object of text'),
+  });
+}
+
+/** Checks a message against its topic's schemas; answers a promise when the schema needs one. */
+export function checkOutgoing(
+  topic: Topic | undefined,
+  { stream, type, body }: OutgoingMessage,
+): Promise<void> | undefined {
+  const schemas = topic?.schemas;
+  if (schemas === undefined) return undefined;
+  const schema = schemaFor(schemas, type);
+  if (schema === undefined) {
+    const given = type === undefined ? 'none' : 'another';
+    throw invalid(stream, `the type must be one of ${Object.keys(schemas).join(', ')}, got ${given}`);
+  }
+  const judge = (checked: Checked): void => {
+    if ('problem' in checked)
+      throw invalid(stream, type === undefined ? checked.problem : `${checked.problem} of ${displayText(type)}`);
+  };
+  const checked = checkBody(schema, body);
+  if ('then' in checked) return checked.then(judge);
+  judge(checked);
+  return undefined;
+}
+
+/** The body goes out as it was given: what a schema makes of it, such as defaults, the receiver's schema makes of it again. */
+export function encodeOutgoing(
+  topic: Topic | undefined,
+  { stream, type, key, headers, body }: OutgoingMessage,
+): EntryFields {
+  checkHeaders(headers);
+  let entry: EntryFields;
+  try {
+    entry = (topic?.codec ?? defaultCodec).encode({ type, key, headers, body });
+  } catch (error) {
+    throw invalid(stream, error instanceof EncodeError ? error.message : 'its codec refused the message', error);
+  }
+  if (entry.length === 0 || entry.length % 2 !== 0)
+    throw invalid(stream, `its codec made ${entry.length} names and values of it; expected pairs, at least one`);
+  return entry;
+}
+
+function invalid(stream: StreamKey, problem: string, cause?: unknown): PublishError {
+  const message = `Cannot publish to ${displayText(stream)}: ${problem}`;
+  return new PublishError('invalid', stream, false, message, cause === undefined ? {} : { cause });
+}
