@@ -5,6 +5,7 @@
 import { deadLetter } from './deadLetter';
 import { guardedAcknowledge, guardedClaim, handOver, reapConsumer } from './pending';
 import { removeGroup } from './group';
+import { idempotencyAbandon, idempotencyBegin, idempotencyComplete } from './idempotency';
 import { recordJournal } from './journal';
 import { replay, replayToGroup } from './replay';
 import { heartbeat, release, retryLater } from './settle';
@@ -21,6 +22,9 @@ export const allScripts = [
   guardedClaim,
   handOver,
   heartbeat,
+  idempotencyAbandon,
+  idempotencyBegin,
+  idempotencyComplete,
   publishDeduplicated,
   reapConsumer,
   reclaim,

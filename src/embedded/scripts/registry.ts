@@ -1,6 +1,7 @@
 import { allScripts } from '../../bus/scripts';
 import { deadLetterTwin, replayToGroupTwin, replayTwin } from './deadLetterTwins';
 import { removeGroupTwin } from './groupTwins';
+import { idempotencyAbandonTwin, idempotencyBeginTwin, idempotencyCompleteTwin } from './idempotencyTwins';
 import { recordJournalTwin } from './journalTwins';
 import {
   claimDueTwin,
@@ -27,6 +28,9 @@ const twins: Readonly<Record<string, Twin>> = {
   guardedClaim: guardedClaimTwin,
   handOver: handOverTwin,
   heartbeat: heartbeatTwin,
+  idempotencyAbandon: idempotencyAbandonTwin,
+  idempotencyBegin: idempotencyBeginTwin,
+  idempotencyComplete: idempotencyCompleteTwin,
   publishDeduplicated: publishDeduplicatedTwin,
   reapConsumer: reapConsumerTwin,
   reclaim: reclaimTwin,

@@ -7,6 +7,7 @@ import { deadLetter } from '../../../src/bus/scripts/deadLetter';
 import type { PendingGuard } from '../../../src/bus/scripts/guard';
 import { guardedAcknowledge, guardedClaim, handOver, reapConsumer } from '../../../src/bus/scripts/pending';
 import { removeGroup } from '../../../src/bus/scripts/group';
+import { idempotencyAbandon, idempotencyBegin, idempotencyComplete } from '../../../src/bus/scripts/idempotency';
 import { recordJournal } from '../../../src/bus/scripts/journal';
 import { replay, replayToGroup } from '../../../src/bus/scripts/replay';
 import { heartbeat, release, retryLater } from '../../../src/bus/scripts/settle';
@@ -56,6 +57,7 @@ const fullGuard: fc.Arbitrary<PendingGuard> = fc.record(
 const guard = fc.oneof(fc.constant<PendingGuard>({}), fullGuard);
 const guarded = fc.record({ stream, group, items: fc.array(fc.record({ id, guard }), { minLength: 1, maxLength: 4 }) });
 const owned = { stream, group, consumer };
+const lease = { key: usually('marker1', 'marker2', 's1', 'text').map(streamKey), token: fc.constantFrom('a', 'b', '') };
 const page = {
   from: id,
   scan: fc.constantFrom(1, 3, 100),
@@ -189,10 +191,10 @@ export const scriptCall: fc.Arbitrary<ScriptCall> = fc.oneof(
       records: fc.array(
         fc.record({
           event: fc.constantFrom('delivered' as const, 'failed' as const),
-          id,
-          attempt: fc.option(deliveries, { nil: undefined }),
+          ids: fc.constantFrom('1-1', '1-1,2-1'),
+          attempts: fc.constantFrom('', '1', '1,2'),
+          durations: fc.constantFrom('', '12', '0,,3'),
           time: fc.constantFrom({ hereMs: 1000 }, { hereMs: 995 }, { serverMs: 0 }, { serverMs: 951_782_399_999 }),
-          durationMs: fc.constantFrom(undefined, 0, 12),
           error: fc.option(
             fc.record({
               type: fc.constantFrom('Error', ''),
@@ -206,6 +208,9 @@ export const scriptCall: fc.Arbitrary<ScriptCall> = fc.oneof(
       ),
     }),
   ),
+  calls(idempotencyBegin, fc.record({ ...lease, leaseMs: fc.constant(1_000_000) })),
+  calls(idempotencyComplete, fc.record({ ...lease, ttlMs: fc.constant(1_000_000) })),
+  calls(idempotencyAbandon, fc.record(lease)),
   calls(acknowledgeDelete, fc.record({ stream, group, ids, hasAckDelete: fc.constant(false) })),
   calls(deleteEntries, fc.record({ stream, ids })),
   calls(

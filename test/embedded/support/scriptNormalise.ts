@@ -18,7 +18,7 @@ function walk(reply: Wire, isScript: boolean): Wire {
 
 function walkList(reply: readonly Wire[], isScript: boolean): Wire {
   const [first, second, third] = reply;
-  if (isScript && (first === 'too-fresh' || first === 'delivered-later')) return [first, 'time'];
+  if (isScript && (first === 'too-fresh' || first === 'delivered-later' || first === 'busy')) return [first, 'time'];
   const isTaken =
     isScript && (reply.length === 4 || reply.length === 5) && isId(first) && isNumber(second) && isNumber(third);
   const list = isTaken ? reply.map((one, at) => (at === 2 ? roundedIdle(one) : one)) : withoutNodeCount(reply);
