@@ -68,9 +68,10 @@ export class LifelineServer {
     return this.known.size;
   }
 
-  /** Asks the worker to end. */
-  stop(): void {
-    for (const socket of this.known) if (socket.writable) socket.write('{"type":"stop"}\n');
+  /** Asks the worker to end; one that is stopped by the debugger ends without running on. */
+  stop({ isPaused = false } = {}): void {
+    const line = JSON.stringify({ type: 'stop', ...(isPaused ? { now: true } : {}) });
+    for (const socket of this.known) if (socket.writable) socket.write(`${line}\n`);
   }
 
   /** Ends everything: what still runs at the other end ends itself. */

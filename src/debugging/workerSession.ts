@@ -93,7 +93,7 @@ export class WorkerSession implements Disposable {
 
   /** Asks the worker to end; it does also while it is paused or busy. */
   stop(): void {
-    this.lifeline.stop();
+    this.lifeline.stop({ isPaused: this.pausedSinceMs !== undefined });
   }
 
   /** Ends it: the lifeline is cut, so that whatever still runs ends itself. */

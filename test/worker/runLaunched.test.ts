@@ -13,6 +13,7 @@ import type { LaunchFileOnDisk, WorkerLaunch } from '../../src/debugging/launchF
 import { LifelineServer } from '../../src/debugging/lifelineServer';
 import type { WorkerMessage } from '../../src/debugging/lifelineServer';
 import { parseLaunchFile } from '../../src/worker/run/launchFile';
+import { watchLifeline } from '../../src/bus/consume/lifeline';
 import { eventually } from '../support/eventually';
 import { InspectorClient } from './support/inspectorClient';
 import { startWorker } from './support/workerProcess';
@@ -178,6 +179,20 @@ describe('A launched worker', () => {
     assert.deepEqual(await stream.consumers(), []);
   });
 
+  it('is told whether it may come to its end by itself, or is paused and must not run on', async () => {
+    const ends: string[] = [];
+    for (const end of [{ isPaused: false }, { isPaused: true }, undefined]) {
+      const editor = open();
+      const port = await editor.lifeline.listen();
+      watchLifeline({ port, hello: editor.lifeline.token }, (how) => ends.push(how));
+      await eventually(() => editor.lifeline.connections === 1);
+      if (end) editor.lifeline.stop(end);
+      else editor.lifeline.dispose();
+      await eventually(() => ends.length === editors.length);
+    }
+    assert.deepEqual(ends, ['in-time', 'now', 'in-time']);
+  });
+
   it('talks only to who knows the secret', async () => {
     const editor = open();
     const port = await editor.lifeline.listen();
@@ -279,6 +294,22 @@ describe('A launched worker', () => {
       await editor.delivered(id);
       editor.lifeline.stop();
       assert.equal(await worker.ended, 'SIGKILL', worker.output());
+      assert.deepEqual(await pending(stream), [[id, 0]]);
+    });
+
+    it('when the editor asks for it while it is paused by a debugger', async () => {
+      const stream = await world.stream();
+      const editor = open();
+      const worker = await editor.launch(launchOf(stream), ['--inspect=127.0.0.1:0']);
+      const inspector = await InspectorClient.attach(worker);
+      inspector.send('Debugger.enable');
+      await eventually(() => editor.said.some(({ type }) => type === 'ready'));
+      const [id] = await stream.publish({ do: 'break' });
+      await inspector.saw('Debugger.paused');
+      await editor.delivered(id);
+      editor.lifeline.stop({ isPaused: true });
+      assert.equal(await worker.ended, 'SIGKILL', worker.output());
+      inspector.detach();
       assert.deepEqual(await pending(stream), [[id, 0]]);
     });
 

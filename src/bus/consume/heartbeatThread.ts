@@ -17,7 +17,7 @@ import { heartbeat, release } from '../scripts/settle';
 import type { LostEntry } from '../scripts/settle';
 import { HeldTable } from './heldTable';
 import { lifelineLimits, watchLifeline } from './lifeline';
-import type { Lifeline } from './lifeline';
+import type { Lifeline, LifelineEnd } from './lifeline';
 import { maxHeartbeatIds } from './ownership';
 
 /** How the thread connects: all of it is copied to the thread, so it holds no functions. */
@@ -67,8 +67,8 @@ async function beatUntilStopped(data: HeartbeatThreadData): Promise<void> {
   const stopped = (): boolean => isStopped;
   const unwatch =
     data.lifeline &&
-    watchLifeline(data.lifeline, () => {
-      void endUnlessClosing(table, stopped, async () => {
+    watchLifeline(data.lifeline, (how) => {
+      void endUnlessClosing(how, table, stopped, async () => {
         stop();
         await beating;
         if (port) await giveBack(port, table, data);
@@ -113,15 +113,17 @@ async function beatUntilStopped(data: HeartbeatThreadData): Promise<void> {
 
 /**
  * The consumer is not wanted any more. Leaves closing to its own thread when that answers in time and gets done in time; else gives
- * back what is held and kills the process, because a thread that is busy or paused can be ended in no other way.
+ * back what is held and kills the process, because a thread that is busy or paused can be ended in no other way. A thread that is
+ * known to be paused is not waited for: a debugger that lets go of it would let the handler run on.
  */
 async function endUnlessClosing(
+  how: LifelineEnd,
   table: HeldTable,
   isStopped: () => boolean,
   giveBackHeld: () => Promise<void>,
 ): Promise<void> {
   const { answerMs, closeMs, giveBackMs } = lifelineLimits;
-  await sleep(answerMs, undefined, { ref: false });
+  if (how === 'in-time') await sleep(answerMs, undefined, { ref: false });
   if (!isStopped() && table.isClosing) await sleep(closeMs - answerMs, undefined, { ref: false });
   if (isStopped()) return;
   isEnding = true;
