@@ -11,7 +11,7 @@ import { createBus } from '../src/bus';
 import { startRedis } from '../test/support/redisServer';
 import type { RedisServer } from '../test/support/redisServer';
 import { bullmqLoop } from './busBullmq';
-import { benchGroup, ourBus, rawMultiId, rawPipelined } from './busLoops';
+import { benchGroup, ourBus, ourBusWithJournal, rawMultiId, rawPipelined } from './busLoops';
 import type { BenchHandler, BenchLoop } from './busLoops';
 import { figureOf, readBenchFlags, report } from './support/report';
 import type { Figure } from './support/report';
@@ -71,6 +71,7 @@ async function measureThroughput(bench: Bench, scenario: Scenario): Promise<Figu
     raw: rawPipelined,
     'raw, multi-id XACK': rawMultiId,
     bus: ourBus,
+    'bus with journal': ourBusWithJournal,
     ...(withBullmq ? { BullMQ: bullmqLoop } : {}),
   };
   const names = Object.keys(loops);
@@ -83,8 +84,10 @@ async function measureThroughput(bench: Bench, scenario: Scenario): Promise<Figu
       if (loop) rates.get(name)?.push(await measureRun(bench, loop, scenario, name === 'BullMQ'));
     }
   }
-  const raw = rates.get('raw') ?? [];
-  const ratios = (name: string): number[] => (rates.get(name) ?? []).map((rate, round) => rate / (raw[round] ?? NaN));
+  const ratios = (name: string, to = 'raw'): number[] => {
+    const base = rates.get(to) ?? [];
+    return (rates.get(name) ?? []).map((rate, round) => rate / (base[round] ?? NaN));
+  };
   return [
     ...names.map((name) => figureOf(`${scenario.name}: ${name}`, 'msg/s', rates.get(name) ?? [])),
     ...names
@@ -92,6 +95,12 @@ async function measureThroughput(bench: Bench, scenario: Scenario): Promise<Figu
       .map((name) =>
         figureOf(`${scenario.name}: ${name} / raw`, 'x', ratios(name), name === 'bus' ? scenario.aim : undefined),
       ),
+    figureOf(
+      `${scenario.name}: bus with journal / bus`,
+      'x',
+      ratios('bus with journal', 'bus'),
+      scenario.concurrency > 1 ? atLeast(0.7) : undefined,
+    ),
   ];
 }
 

@@ -1,6 +1,7 @@
 /** The consumers that `bench/bus.ts` compares: the raw ioredis loop in two forms, this bus, and BullMQ when it is installed by hand. */
 import { Redis } from 'ioredis';
 import { createBus } from '../src/bus';
+import type { ConsumerOptions } from '../src/bus';
 
 /** What a handler of the benchmark does with one message. */
 export type BenchHandler = (payload: string | undefined) => Promise<void>;
@@ -32,7 +33,15 @@ export const rawMultiId: BenchLoop = (run) =>
   });
 
 /** This bus with its defaults, heartbeats on, and as many read ahead as the raw loop reads at once. */
-export const ourBus: BenchLoop = async ({ port, stream, total, concurrency, handler }) => {
+export const ourBus: BenchLoop = (run) => busLoop(run, {});
+
+/** The same with a delivery journal. */
+export const ourBusWithJournal: BenchLoop = (run) => busLoop(run, { journal: true });
+
+async function busLoop(
+  { port, stream, total, concurrency, handler }: Parameters<BenchLoop>[0],
+  options: Partial<ConsumerOptions>,
+): Promise<number> {
   const bus = createBus({ redis: `redis://127.0.0.1:${port}` });
   try {
     let acknowledged = 0;
@@ -40,7 +49,7 @@ export const ourBus: BenchLoop = async ({ port, stream, total, concurrency, hand
     const done = new Promise<number>((resolve) => {
       finish = resolve;
     });
-    const consumer = bus.consume(stream, { group: benchGroup, concurrency, prefetch: 100 }, ({ fields }) =>
+    const consumer = bus.consume(stream, { group: benchGroup, concurrency, prefetch: 100, ...options }, ({ fields }) =>
       handler(fields.payload),
     );
     let began = 0;
@@ -57,7 +66,7 @@ export const ourBus: BenchLoop = async ({ port, stream, total, concurrency, hand
   } finally {
     await bus.close();
   }
-};
+}
 
 async function rawLoop(
   { port, stream, total, concurrency, handler }: Parameters<BenchLoop>[0],

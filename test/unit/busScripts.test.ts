@@ -19,7 +19,7 @@ const hashes: Record<(typeof allScripts)[number]['name'], string> = {
   publishDeduplicated: '0484181bc874e0c8b130f79ec6fadb4f8fca7841',
   reapConsumer: 'f4091d4b493696b6b05a45a6db4cfcbcefa7ae86',
   reclaim: '85717311a5154696aa51cdf887d1fea2c9c5ce1a',
-  recordJournal: '8a5a7dac803f19c6438d737ac5709c921f593caf',
+  recordJournal: 'cbeb21ebb9a6571a9bde051077936df3daab2691',
   recoverOwn: '4faf496e8caa7ada3ebd2ee6454b7249754f4a0e',
   release: '916a0e6f51bb2fe2e8146f6f77443f3ab762d4ac',
   removeGroup: '2ec7b6c3324ac45a15ab5cea9975ea7de473b693',

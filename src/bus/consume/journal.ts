@@ -1,10 +1,11 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../../base/clock';
 import { BusError } from '../errors';
-import type { ConsumerName, GroupName, StreamKey } from '../ids';
+import type { JournalEventName } from '../history/journalEvent';
+import type { ConsumerName, EntryId, GroupName, StreamKey } from '../ids';
 import type { StreamPort } from '../port';
 import { maxJournalRecords, recordJournal } from '../scripts/journal';
-import type { JournalRecord, JournalWriter } from '../scripts/journal';
+import type { JournalError, JournalRecord, JournalWriter } from '../scripts/journal';
 import type { EventHub } from './events';
 import { exponential } from './backoff';
 
@@ -28,10 +29,72 @@ interface Failing {
   cancel: () => void;
 }
 
+/** What is known of an event besides the entry. */
+export interface Details {
+  readonly attempt?: number | undefined;
+  readonly durationMs?: number | undefined;
+  readonly error?: JournalError | undefined;
+  /** When it was by the server's clock; else it is now. */
+  readonly serverMs?: number;
+}
+
+/** How many entries share a record: writing one costs the server about as much as the rest of a message's way. */
+const maxShared = 25;
+
+/** A record that more entries can join, as long as they have its event and its time. */
+class OpenRecord implements JournalRecord {
+  ids: string;
+  error: JournalError | undefined;
+  time: JournalRecord['time'];
+  private attemptList: string;
+  private durationList: string;
+  private count = 1;
+  private sharesAttempt = true;
+  private sharesDuration = true;
+
+  constructor(
+    readonly event: JournalEventName,
+    private readonly atMs: number,
+    id: EntryId,
+    private readonly attempt: number | undefined,
+    private readonly durationMs: number | undefined,
+  ) {
+    this.ids = id;
+    this.time = { hereMs: atMs };
+    this.attemptList = text(attempt);
+    this.durationList = text(durationMs);
+  }
+
+  get attempts(): string {
+    return this.sharesAttempt ? text(this.attempt) : this.attemptList;
+  }
+
+  get durations(): string {
+    return this.sharesDuration ? text(this.durationMs) : this.durationList;
+  }
+
+  takes(event: JournalEventName, nowMs: number): boolean {
+    return this.event === event && this.atMs === nowMs && this.count < maxShared;
+  }
+
+  add(id: EntryId, attempt: number | undefined, durationMs: number | undefined): void {
+    this.count += 1;
+    this.ids += `,${id}`;
+    this.attemptList += `,${text(attempt)}`;
+    this.durationList += `,${text(durationMs)}`;
+    if (attempt !== this.attempt) this.sharesAttempt = false;
+    if (durationMs !== this.durationMs) this.sharesDuration = false;
+  }
+}
+
+function text(value: number | undefined): string {
+  return value === undefined ? '' : String(value);
+}
+
 /** How long an event waits for others, or for a call of the consumer that it can travel with. */
 const lingerMs = 25;
 
-/** How many events wait at most while the journal cannot be written; the oldest go first. */
+/** How many records wait at most while the journal cannot be written; the oldest go first. */
 const maxWaiting = 2000;
 
 /** Failures that mend themselves are looked at again soon, others seldom: each refusal stands in the server's ACL LOG. */
@@ -45,6 +108,8 @@ const seldom = exponential({ baseMs: 30_000, maxMs: 600_000 });
  */
 export class Journal {
   private waiting: JournalRecord[] = [];
+  /** The last record that waits, as long as more entries can join it. */
+  private open: OpenRecord | undefined;
   private inFlight = 0;
   private isScheduled = false;
   private isClosed = false;
@@ -58,12 +123,35 @@ export class Journal {
     this.writer = { group, consumer, host: hostname(), pid: process.pid, version };
   }
 
-  /** Takes an event; it is written together with the next ones. */
-  record(event: JournalRecord): void {
+  /** Takes an event of an entry; it is written together with the next ones. */
+  record(event: JournalEventName, id: EntryId, attempt: number | undefined, durationMs: number | undefined): void {
     if (this.isClosed) return;
-    this.waiting.push(event);
+    const nowMs = this.target.clock.now();
+    const { open } = this;
+    if (open?.takes(event, nowMs) === true) {
+      open.add(id, attempt, durationMs);
+      return;
+    }
+    const record = new OpenRecord(event, nowMs, id, attempt, durationMs);
+    this.push(record);
+    this.open = record;
+  }
+
+  /** Takes an event that shares its time, or its error, with no other. */
+  recordAlone(event: JournalEventName, id: EntryId, details: Details): void {
+    if (this.isClosed) return;
+    const { attempt, durationMs, error, serverMs } = details;
+    const record = new OpenRecord(event, this.target.clock.now(), id, attempt, durationMs);
+    record.error = error;
+    if (serverMs !== undefined) record.time = { serverMs };
+    this.push(record);
+    this.open = undefined;
+  }
+
+  private push(record: JournalRecord): void {
+    this.waiting.push(record);
     if (this.failing) {
-      if (this.waiting.length > maxWaiting) this.dropped += this.waiting.splice(0, maxWaiting / 2).length;
+      if (this.waiting.length > maxWaiting) this.forget(this.waiting.splice(0, maxWaiting / 2));
       if (this.failing.state === 'due') this.tryAgain(this.failing);
     } else if (this.waiting.length >= maxJournalRecords) this.flush();
     else if (!this.isScheduled) this.schedule();
@@ -99,6 +187,7 @@ export class Journal {
   private send(): void {
     if (this.waiting.length === 0) return;
     const records = this.waiting.splice(0, maxJournalRecords);
+    this.open = undefined;
     const { port, clock, key: journal, maxLength } = this.target;
     this.inFlight += 1;
     port.run(recordJournal, { journal, maxLength, writer: this.writer, hereMs: clock.now(), records }).then(
@@ -129,7 +218,7 @@ export class Journal {
 
   private refused(records: readonly JournalRecord[], error: unknown): void {
     const mayBeWritten = !BusError.is(error) || error.details.ambiguous === true;
-    if (mayBeWritten || this.isClosed) this.dropped += records.length;
+    if (mayBeWritten || this.isClosed) this.forget(records);
     else this.waiting = [...records, ...this.waiting].slice(-maxWaiting);
     if (this.isClosed) return;
     const { failing } = this;
@@ -146,6 +235,10 @@ export class Journal {
     this.failing = next;
     if (failing?.reason !== reason)
       this.target.events.emit('journal-failed', { key: this.target.key, error, retryInMs, dropped: this.dropped });
+  }
+
+  private forget(records: readonly JournalRecord[]): void {
+    for (const { ids } of records) this.dropped += ids.split(',').length;
   }
 
   private answered(): void {

@@ -2,11 +2,10 @@ import { entryIdTimeMs } from '../ids';
 import type { ConsumerName, EntryId } from '../ids';
 import type { JournalEventName } from '../history/journalEvent';
 import type { JournalError } from '../scripts/journal';
-import type { Clock } from '../../base/clock';
 import type { ConsumerEvents, EventHub } from './events';
 import { failureText } from './failureText';
 import type { Redact } from './failureText';
-import type { Journal } from './journal';
+import type { Details, Journal } from './journal';
 
 /** What is known of an entry from its delivery until it is settled. */
 interface Known {
@@ -27,36 +26,35 @@ const maxIdTimeMs = 253_402_300_799_999;
 export function recordEvents(
   events: EventHub,
   journal: Journal,
-  options: { readonly clock: Clock; readonly consumer: ConsumerName; readonly redact: Redact },
+  options: { readonly consumer: ConsumerName; readonly redact: Redact },
 ): void {
-  const { clock, consumer, redact } = options;
+  const { consumer, redact } = options;
   const known = new Map<EntryId, Known>();
   let settledElsewhere: ReadonlySet<EntryId> = new Set();
 
-  const record = (event: JournalEventName, id: EntryId, details: Details = {}): void => {
-    const { attempt, durationMs, error, time = { hereMs: clock.now() } } = details;
-    journal.record({ event, id, attempt, time, durationMs, error });
-  };
   const settle = (event: JournalEventName, id: EntryId): void => {
-    record(event, id, known.get(id));
+    const own = known.get(id);
     known.delete(id);
+    journal.record(event, id, own?.attempt, own?.durationMs);
   };
 
   events.on('delivered', ({ id, deliveries, isTakenOver, previousOwner, replayOf }) => {
     if (known.size >= maxKnown) known.clear();
     known.set(id, { attempt: deliveries, durationMs: undefined });
-    const idTimeMs = entryIdTimeMs(id);
-    if (replayOf && deliveries === 1 && idTimeMs !== undefined && idTimeMs <= maxIdTimeMs)
-      record('replayed', replayOf.id, { attempt: replayOf.replays, time: { serverMs: idTimeMs } });
+    if (replayOf && deliveries === 1) {
+      const serverMs = entryIdTimeMs(id);
+      if (serverMs !== undefined && serverMs <= maxIdTimeMs)
+        journal.recordAlone('replayed', replayOf.id, { attempt: replayOf.replays, serverMs });
+    }
     // Its own retries, and what it finds of a former life, it takes from itself.
-    record(isTakenOver && previousOwner !== consumer ? 'claimed' : 'delivered', id, { attempt: deliveries });
+    journal.record(isTakenOver && previousOwner !== consumer ? 'claimed' : 'delivered', id, deliveries, undefined);
   });
   events.on('handled', ({ id, deliveries, durationMs, outcome, error }) => {
     const own = known.get(id);
-    if (own) own.durationMs = durationMs;
+    if (own) own.durationMs = Math.round(durationMs);
     if (outcome !== 'failed' && outcome !== 'timed-out' && outcome !== 'rejected') return;
-    const details = { attempt: deliveries, durationMs, error: errorOf(error, redact) };
-    record(outcome === 'timed-out' ? 'timed-out' : 'failed', id, details);
+    const details = { attempt: deliveries, durationMs: Math.round(durationMs), error: errorOf(error, redact) };
+    journal.recordAlone(outcome === 'timed-out' ? 'timed-out' : 'failed', id, details);
   });
   events.on('settled-elsewhere', ({ ids, count }) => {
     // Which of several were not pending any more is not known: then none is said to be acknowledged by this consumer.
@@ -70,11 +68,11 @@ export function recordEvents(
     settledElsewhere = new Set();
   });
   events.on('retry-scheduled', ({ id, deliveries, delayMs }) => {
-    record('retry-scheduled', id, { attempt: deliveries, durationMs: Math.round(delayMs) });
     known.delete(id);
+    journal.record('retry-scheduled', id, deliveries, Math.round(delayMs));
   });
   events.on('dead-lettered', (event) => {
-    record('dead-lettered', event.id, deadLetterDetails(event, known.get(event.id)));
+    journal.recordAlone('dead-lettered', event.id, deadLetterDetails(event, known.get(event.id)));
     known.delete(event.id);
   });
   events.on('released', ({ ids }) => {
@@ -87,13 +85,6 @@ export function recordEvents(
     events.on(gone, ({ ids }) => {
       for (const id of ids) known.delete(id);
     });
-}
-
-interface Details {
-  readonly attempt?: number | undefined;
-  readonly durationMs?: number | undefined;
-  readonly error?: JournalError | undefined;
-  readonly time?: { readonly serverMs: number };
 }
 
 function deadLetterDetails(

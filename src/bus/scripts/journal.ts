@@ -1,21 +1,23 @@
-import type { EntryId, GroupName, StreamKey } from '../ids';
+import type { GroupName, StreamKey } from '../ids';
 import type { JournalEventName } from '../history/journalEvent';
 import { luaIso, luaNumbers } from './lua';
 import { numberOf } from './reply';
 import { defineScript } from './script';
 
-/** One event to record. */
+/**
+ * One event to record, of one entry or of several that share its time: then ids, attempts and durations are lists, separated by
+ * commas, one value for each id; or one value for all of them. Empty means not known.
+ */
 export interface JournalRecord {
   readonly event: JournalEventName;
-  readonly id: EntryId;
-  /** Undefined when it is not known. */
-  readonly attempt: number | undefined;
+  readonly ids: string;
+  readonly attempts: string;
+  readonly durations: string;
   /**
    * When it happened: by the caller's clock, then the server's clock minus how long ago that was is recorded; or a time of the server
    * itself, such as that of an entry id, which is recorded as it is.
    */
   readonly time: { readonly hereMs: number } | { readonly serverMs: number };
-  readonly durationMs: number | undefined;
   /** Bounded and redacted. */
   readonly error: JournalError | undefined;
 }
@@ -37,12 +39,12 @@ export interface JournalWriter {
   readonly version: string;
 }
 
-/** The most events of one call: about a millisecond of the server. */
+/** The most records of one call: less than a millisecond of the server. */
 export const maxJournalRecords = 200;
 
 /**
- * Appends events to a journal: one capped XADD each, all of a call in one round trip. The events come packed in one argument, a line
- * each, and only the texts of errors by themselves: many arguments would cost the caller more than the rest of the call.
+ * Appends events to a journal: an XADD for each record, all of a call in one round trip. The records come packed in one argument, a
+ * line each, and only the texts of errors by themselves: many arguments would cost the caller more than the rest of the call.
  */
 export const recordJournal = defineScript<
   {
@@ -58,26 +60,26 @@ export const recordJournal = defineScript<
   name: 'recordJournal',
   readOnly: false,
   text: `
--- KEYS journal. ARGV max length, group, consumer, host, pid, version, lines of 'event id attempt time duration error', then 3 for each error.
+-- KEYS journal. ARGV max length, group, consumer, host, pid, version, lines of 'event ids attempts durations time error', then 3 for each error.
 ${luaNumbers}${luaIso}
 local started = now()
 local lastTime, at
 local count = 0
-for event, id, attempt, time, duration, failed in string.gmatch(ARGV[7], '(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)') do
+for event, ids, attempts, durations, time, failed in string.gmatch(ARGV[7], '(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)') do
   if time ~= lastTime then
     lastTime = time
     local number = tonumber(string.sub(time, 2))
     at = iso(string.sub(time, 1, 1) == '-' and started - number or number)
   end
-  if attempt == '-' then attempt = '' end
-  if duration == '-' then duration = '' end
+  if attempts == '-' then attempts = '' end
+  if durations == '-' then durations = '' end
   if failed == '-' then
-    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'event', event, 'id', id, 'group', ARGV[2], 'consumer', ARGV[3],
-      'attempt', attempt, 'at', at, 'durationMs', duration, 'host', ARGV[4], 'pid', ARGV[5], 'version', ARGV[6])
+    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'event', event, 'id', ids, 'group', ARGV[2], 'consumer', ARGV[3],
+      'attempt', attempts, 'at', at, 'durationMs', durations, 'host', ARGV[4], 'pid', ARGV[5], 'version', ARGV[6])
   else
     local error = 8 + 3 * tonumber(failed)
-    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'event', event, 'id', id, 'group', ARGV[2], 'consumer', ARGV[3],
-      'attempt', attempt, 'at', at, 'durationMs', duration, 'error.type', ARGV[error], 'error.message', ARGV[error + 1],
+    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'event', event, 'id', ids, 'group', ARGV[2], 'consumer', ARGV[3],
+      'attempt', attempts, 'at', at, 'durationMs', durations, 'error.type', ARGV[error], 'error.message', ARGV[error + 1],
       'error.stack', ARGV[error + 2], 'host', ARGV[4], 'pid', ARGV[5], 'version', ARGV[6])
   end
   count = count + 1
@@ -88,10 +90,10 @@ return count
   argv: ({ maxLength, writer, hereMs, records }) => {
     const errors: string[] = [];
     let lines = '';
-    for (const { event, id, attempt, time, durationMs, error } of records) {
+    for (const { event, ids, attempts, durations, time, error } of records) {
       const at = 'hereMs' in time ? `-${Math.max(0, Math.round(hereMs - time.hereMs))}` : `=${time.serverMs}`;
       const failed = error ? errors.length / 3 : '-';
-      lines += `${event} ${id} ${attempt ?? '-'} ${at} ${durationMs ?? '-'} ${failed}\n`;
+      lines += `${event} ${ids} ${attempts || '-'} ${durations || '-'} ${at} ${failed}\n`;
       if (error) errors.push(error.type, error.message, error.stack);
     }
     const { group, consumer, host, pid, version } = writer;

@@ -10,13 +10,13 @@ export const recordJournalTwin: Twin = (world) => {
   let count = 0;
   for (const line of lines.split('\n')) {
     if (line === '') continue;
-    const [event = '', id = '', attempt = '', time = '', duration = '', failed = ''] = line.split(' ');
+    const [event = '', ids = '', attempts = '', durations = '', time = '', failed = ''] = line.split(' ');
     const ms = number(time.slice(1));
     const at = iso(time.startsWith('-') ? started - ms : ms);
     const error = failed === '-' ? [] : errorFields(argv, 7 + 3 * number(failed));
-    const about = ['event', event, 'id', id, 'group', group, 'consumer', consumer];
-    const tried = ['attempt', attempt === '-' ? '' : attempt, 'at', at];
-    const took = ['durationMs', duration === '-' ? '' : duration];
+    const about = ['event', event, 'id', ids, 'group', group, 'consumer', consumer];
+    const tried = ['attempt', attempts === '-' ? '' : attempts, 'at', at];
+    const took = ['durationMs', durations === '-' ? '' : durations];
     const writer = ['host', host, 'pid', pid, 'version', version];
     call('XADD', key, 'MAXLEN', '~', maxLength, '*', ...about, ...tried, ...took, ...error, ...writer);
     count += 1;
