@@ -32,6 +32,8 @@ export function otelMetrics({ server }: { readonly server?: ServerAddress | unde
     counter(metric, labels) {
       const counter = once(metric.name, (to) => to.createCounter(metric.name, optionsOf(metric)));
       const attributes = attributesOf(common, metric, labels);
+      // So that the series is there from the start.
+      counter.add(0, attributes);
       return {
         add: (count) => {
           counter.add(count, attributes);
