@@ -4,6 +4,8 @@ import type { HandlersOf, Message } from './consume/handler';
 import { Consumer } from './consume/consumer';
 import { resolveConsumerOptions } from './consume/consumerOptions';
 import type { ConsumerOptions, Handlers } from './consume/consumerOptions';
+import { redisIdempotencyStore } from './consume/idempotencyStores';
+import type { IdempotencyStore } from './consume/idempotent';
 import type { HeartbeatConnection } from './consume/heartbeatThread';
 import { consumerName, groupName } from './ids';
 import type { EntryId, StreamKey } from './ids';
@@ -160,6 +162,11 @@ export class Bus {
     checkOptions('deadLetters', options, { key: text });
     const { port, clock } = this.parts;
     return new DeadLetters({ port, clock, stream: this.keyOf(ref), ...options });
+  }
+
+  /** A store for `idempotent` on this bus's server; see `redisIdempotencyStore`. */
+  idempotencyStore(): IdempotencyStore {
+    return redisIdempotencyStore(this.parts.port);
   }
 
   /** Looks at a stream, its groups and their consumers, and changes nothing; see `inspectStream`. */

@@ -83,15 +83,24 @@ export type { PendingPage, PendingPageQuery, PendingRow } from './inspect/pendin
 export type { EntryStandings, Standing } from './inspect/standing';
 export type { StreamDescription, StreamsPage, StreamSummary } from './inspect/streams';
 export {
+  idempotencyKey,
   idempotent,
-  memoryIdempotencyStore,
   type IdempotencyState,
   type IdempotencyStore,
   type IdempotentOptions,
 } from './consume/idempotent';
+export { memoryIdempotencyStore, redisIdempotencyStore } from './consume/idempotencyStores';
 export { rateLimit, type RateLimitOptions } from './consume/rateLimit';
 export type { Counter, Histogram, Measurement, MetricDefinition, MetricLabels, Metrics } from './telemetry/metrics';
 export { otel, type OtelOptions } from './telemetry/otel';
 export type { ServerAddress, Telemetry } from './telemetry/telemetry';
 export type { CallSubject, OpenSpan, ProcessSubject, PublishSubject, SpanResult, Tracing } from './telemetry/tracing';
 export type { ProcessMessage, PublishMessage, SettleMessage } from './telemetry/channels';
+export {
+  logging,
+  metrics,
+  openTelemetry,
+  type KnownTypesOptions,
+  type StructuredLog,
+  type TelemetryMiddleware,
+} from './telemetry/middleware';
