@@ -124,7 +124,7 @@ export function describeRunStore(name: string, open: () => RunStore): void {
       await open().fail(runs[4]?.runId ?? '', { reason: 'timeout', message: '' });
       const own = new Set(runs.map(({ runId }) => runId));
       const found: string[] = [];
-      for (let after: { createdAt: string; runId: string } | undefined, isLast = false; !isLast; ) {
+      for (let after: { createdAt: string; runId: string } | undefined, isLast = false; !isLast;) {
         const page = await open().listPending({ olderThanMs: 0, limit: 2, ...(after === undefined ? {} : { after }) });
         assert.ok(page.runs.length <= 2);
         found.push(...page.runs.map(({ runId }) => runId).filter((runId) => own.has(runId)));

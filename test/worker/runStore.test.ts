@@ -17,7 +17,7 @@ describe('PostgreSQL', () => {
   let store: RunStore;
   before(async () => {
     server = await startPostgres();
-    store = await openPostgresRunStore(server.url);
+    store = await openPostgresRunStore(server.url, 'dev');
   });
   after(async () => {
     await store.close();
@@ -29,7 +29,7 @@ describe('PostgreSQL', () => {
   it('can be opened by many processes at once, of which one makes the tables', async () => {
     const other = await startPostgres();
     try {
-      const stores = await Promise.all(Array.from({ length: 6 }, () => openPostgresRunStore(other.url)));
+      const stores = await Promise.all(Array.from({ length: 6 }, () => openPostgresRunStore(other.url, 'dev')));
       const run = { runId: randomUUID(), sessionId: 's', idempotencyKey: 'k', input: 'i' };
       const outcomes = await Promise.all(stores.map((each) => each.create({ ...run, runId: randomUUID() })));
       assert.equal(outcomes.filter(({ isNew }) => isNew).length, 1);
@@ -39,16 +39,29 @@ describe('PostgreSQL', () => {
     }
   });
 
+  it('keeps environments apart that share a database', async () => {
+    const prod = await openPostgresRunStore(server.url, 'prod');
+    try {
+      const run = { runId: randomUUID(), sessionId: 'shared', idempotencyKey: 'shared', input: 'i' };
+      await store.create(run);
+      assert.equal(await prod.get(run.runId), undefined);
+      assert.deepEqual((await prod.listPending({ olderThanMs: 0, limit: 10 })).runs, []);
+      assert.equal((await prod.create({ ...run, runId: randomUUID() })).isNew, true);
+      assert.equal(await prod.forgetSession('shared'), 1);
+      assert.ok(await store.get(run.runId));
+    } finally {
+      await prod.close();
+    }
+  });
+
   it('holds by itself that a key is one run and a run has one reply, whoever writes', async () => {
     const pool = new Pool({ connectionString: server.url });
     try {
       const insert = (key: string): Promise<unknown> =>
-        pool.query('insert into runs (run_id, session_id, idempotency_key, input) values ($1, $2, $3, $4)', [
-          randomUUID(),
-          's',
-          key,
-          'i',
-        ]);
+        pool.query(
+          `insert into runs (run_id, env, session_id, idempotency_key, input) values ($1, 'dev', $2, $3, $4)`,
+          [randomUUID(), 's', key, 'i'],
+        );
       await insert('twice');
       await assert.rejects(insert('twice'), /unique constraint/);
       const { run } = await store.create({ runId: randomUUID(), sessionId: 's', idempotencyKey: 'reply', input: 'i' });
@@ -62,7 +75,7 @@ describe('PostgreSQL', () => {
 
   it('loses nothing of what it answered when the database crashes, and works again when it is back', async () => {
     const other = await startPostgres();
-    const crashing = await openPostgresRunStore(other.url);
+    const crashing = await openPostgresRunStore(other.url, 'dev');
     try {
       const { run } = await crashing.create({ runId: randomUUID(), sessionId: 's', idempotencyKey: 'k', input: 'i' });
       await crashing.complete(run.runId, 'reply');
@@ -81,7 +94,7 @@ describe('PostgreSQL', () => {
     const url = new URL(server.url);
     url.password = 'hunter2-secret';
     url.port = '1';
-    await assert.rejects(openPostgresRunStore(url.href), (error: Error) => {
+    await assert.rejects(openPostgresRunStore(url.href, 'dev'), (error: Error) => {
       assert.match(error.message, /DATABASE_URL cannot be used: .*ECONNREFUSED/);
       assert.doesNotMatch(JSON.stringify([error.message, error.stack]), /hunter2/);
       return true;

@@ -39,7 +39,7 @@ export function runApplication(options: RunApplicationOptions): Promise<never> {
   const life = new AppLife(log, options.closeMs + abortGraceMs);
   return life.run(async () => {
     const execute = await loadExecutor(options.workersOptions);
-    const store = life.add(await openRunStore(options.store));
+    const store = life.add(await openRunStore(options.store, options.env));
     const server = life.add(openServer(options.url, options.env, 'redis-streams-worker'));
     const parts = { bus: server.bus, port: server.port, store, group: options.group, log };
     const { marker, sweeper } = createSweeper(parts, options.sweep);

@@ -7,7 +7,7 @@
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { isRunId } from '../runs/runsStream';
-import type { Run } from '../runs/runStore';
+import type { Run, RunStore } from '../runs/runStore';
 import { submitRun } from '../runs/submitRun';
 import type { SubmitParts } from '../runs/submitRun';
 import { bearerCheck } from './bearer';
@@ -17,6 +17,7 @@ import { readSubmission } from './submission';
 
 /** What the gateway is made of. */
 export interface GatewayParts extends SubmitParts {
+  readonly store: Pick<RunStore, 'create' | 'published' | 'get'>;
   /** Undefined when everybody may submit. */
   readonly token: string | undefined;
   /** Undefined for no limit. */

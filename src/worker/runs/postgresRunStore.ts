@@ -5,22 +5,27 @@ import { inTransaction, migrate, openPool } from '../postgres/pool';
 import type { Migration } from '../postgres/pool';
 import type { NewRun, PendingCursor, PendingRuns, Run, RunFailure, RunStatus, RunStore } from './runStore';
 
-/** The tables of runs. Two unique constraints carry the promises: a key is one run, and a run has one reply. */
+/**
+ * The tables of runs. Two unique constraints carry the promises: a key is one run of its environment, and a run has one reply. Environments
+ * that share a database see nothing of each other, or the sweeper of one would publish the runs of another.
+ */
 export const runMigrations: readonly Migration[] = [
   {
     name: 'runs-1',
     sql: `
       create table runs (
         run_id uuid primary key,
+        env text not null,
         session_id text not null,
-        idempotency_key text not null unique,
+        idempotency_key text not null,
         input text not null,
         status text not null default 'pending' check (status in ('pending', 'done', 'failed')),
         stream_id text,
         failure_reason text,
         failure_message text,
         created_at timestamptz not null default now(),
-        updated_at timestamptz not null default now()
+        updated_at timestamptz not null default now(),
+        unique (idempotency_key, env)
       );
       create table messages (
         run_id uuid not null references runs on delete cascade,
@@ -29,8 +34,8 @@ export const runMigrations: readonly Migration[] = [
         created_at timestamptz not null default now(),
         unique (run_id, seq)
       );
-      create index runs_pending on runs (created_at, run_id) where status = 'pending';
-      create index runs_of_session on runs (session_id);
+      create index runs_pending on runs (env, created_at, run_id) where status = 'pending';
+      create index runs_of_session on runs (env, session_id);
     `,
   },
 ];
@@ -58,8 +63,8 @@ interface RunRow {
   readonly reply: string | null;
 }
 
-/** Connects, brings the tables up to date and answers the store. Rejects when the database cannot be used. */
-export async function openPostgresRunStore(databaseUrl: string): Promise<RunStore> {
+/** Connects, brings the tables up to date and answers the store of an environment. Rejects when the database cannot be used. */
+export async function openPostgresRunStore(databaseUrl: string, env: string): Promise<RunStore> {
   const pool = openPool(databaseUrl);
   try {
     await migrate(pool, runMigrations);
@@ -68,14 +73,17 @@ export async function openPostgresRunStore(databaseUrl: string): Promise<RunStor
     const why = error instanceof Error && error.message !== '' ? error.message : codeOf(error);
     throw new Error(`The database of DATABASE_URL cannot be used: ${why}`, { cause: error });
   }
-  return new PostgresRunStore(pool);
+  return new PostgresRunStore(pool, env);
 }
 
-/** Keeps runs in PostgreSQL. */
+/** Keeps the runs of one environment in PostgreSQL. */
 export class PostgresRunStore implements RunStore {
   readonly kind = 'postgres';
 
-  constructor(private readonly pool: Pool) {}
+  constructor(
+    private readonly pool: Pool,
+    private readonly env: string,
+  ) {}
 
   async create({
     runId,
@@ -85,8 +93,8 @@ export class PostgresRunStore implements RunStore {
   }: NewRun): Promise<{ readonly run: Run; readonly isNew: boolean }> {
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const inserted = await this.pool.query(
-        `insert into runs (run_id, session_id, idempotency_key, input) values ($1, $2, $3, $4) on conflict do nothing`,
-        [runId, sessionId, idempotencyKey, input],
+        `insert into runs (run_id, env, session_id, idempotency_key, input) values ($1, $2, $3, $4, $5) on conflict do nothing`,
+        [runId, this.env, sessionId, idempotencyKey, input],
       );
       const run = await this.findBy('idempotency_key', idempotencyKey);
       if (run) return { run, isNew: inserted.rowCount === 1 };
@@ -148,10 +156,10 @@ export class PostgresRunStore implements RunStore {
     const { olderThanMs, limit, after } = query;
     const { rows } = await this.pool.query<RunRow>(
       `select ${columns} from ${runsWithReplies}
-       where r.status = 'pending' and r.created_at <= now() - $1 * interval '1 millisecond'
+       where r.env = $5 and r.status = 'pending' and r.created_at <= now() - $1 * interval '1 millisecond'
          and ($3::timestamptz is null or (r.created_at, r.run_id) > ($3::timestamptz, $4::uuid))
        order by r.created_at, r.run_id limit $2`,
-      [olderThanMs, limit + 1, after?.createdAt ?? null, after?.runId ?? null],
+      [olderThanMs, limit + 1, after?.createdAt ?? null, after?.runId ?? null, this.env],
     );
     const last = rows.length > limit ? rows[limit - 1] : undefined;
     return {
@@ -169,7 +177,10 @@ export class PostgresRunStore implements RunStore {
   }
 
   async forgetSession(sessionId: string): Promise<number> {
-    const { rowCount } = await this.pool.query('delete from runs where session_id = $1', [sessionId]);
+    const { rowCount } = await this.pool.query('delete from runs where env = $1 and session_id = $2', [
+      this.env,
+      sessionId,
+    ]);
     return rowCount ?? 0;
   }
 
@@ -178,9 +189,10 @@ export class PostgresRunStore implements RunStore {
   }
 
   private async findBy(column: 'run_id' | 'idempotency_key', value: string): Promise<Run | undefined> {
-    const { rows } = await this.pool.query<RunRow>(`select ${columns} from ${runsWithReplies} where r.${column} = $1`, [
-      value,
-    ]);
+    const { rows } = await this.pool.query<RunRow>(
+      `select ${columns} from ${runsWithReplies} where r.${column} = $1 and r.env = $2`,
+      [value, this.env],
+    );
     return rows[0] && readRow(rows[0]);
   }
 

@@ -6,7 +6,7 @@ import { dedupeWindowMs, runsTopic } from './runsStream';
 
 /** What submitting needs. */
 export interface SubmitParts {
-  readonly store: RunStore;
+  readonly store: Pick<RunStore, 'create' | 'published'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly log: HandlerLog;
   /** How long a client waits for the stream at most. Default 2,000. */

@@ -13,7 +13,7 @@ import { runsTopic } from '../runs/runsStream';
 import { openRunStore } from '../runs/openRunStore';
 import { checks } from './checks';
 import type { Tally } from './checks';
-import { openStage } from './stage';
+import { openStage, selftestEnvironment } from './stage';
 import type { Stage } from './stage';
 
 /** How one check ended. */
@@ -28,9 +28,10 @@ export async function runSelftest(args: readonly string[], env: NodeJS.ProcessEn
   const settings = new Settings(args, env, { valued: ['url', 'store'], plain: ['json'] });
   const url = readUrl(settings, args, embeddedUrl);
   const isJson = settings.has('json');
-  const store = await openRunStore(readStore(settings));
+  const selftest = selftestEnvironment();
+  const store = await openRunStore(readStore(settings), selftest);
   try {
-    const stage = await openStage(url, store);
+    const stage = await openStage(url, store, selftest);
     try {
       const { server, version } = await stage.port.capabilities();
       print(isJson, { server, version, store: store.kind }, `Self test on ${server} ${version}, store ${store.kind}`);

@@ -28,17 +28,20 @@ export interface Stage {
   readonly bus: Bus;
   readonly log: HandlerLog;
   openActor(name: string): Promise<Actor>;
-  /** Posts a run to the gateway; keys are the stage's own. */
+  /** Posts a run to the gateway; a key is used once. */
   post(key: string, input: string): Promise<{ readonly runId: string; readonly duplicated: boolean }>;
   /** Removes everything that the checks made. */
   clear(): Promise<void>;
 }
 
+/** An environment that nobody else has; in braces, so that on a cluster all its keys are in one slot. */
+export function selftestEnvironment(): string {
+  return `{selftest-${randomBytes(4).toString('hex')}}`;
+}
+
 /** Sets the stage. Rejects when the server cannot be reached. */
-export async function openStage(url: string, store: RunStore): Promise<Stage> {
-  const name = `selftest-${randomBytes(4).toString('hex')}`;
-  // In braces, so that on a cluster all its keys are in one slot.
-  const env = `{${name}}`;
+export async function openStage(url: string, store: RunStore, env: string): Promise<Stage> {
+  const session = 'selftest';
   const server = isEmbedded(url) ? new EmbeddedServer({ clock: systemClock() }) : undefined;
   const connect = (client: string): Promise<StreamPort> =>
     server
@@ -54,7 +57,7 @@ export async function openStage(url: string, store: RunStore): Promise<Stage> {
   return {
     stream,
     group: defaultGroup,
-    session: name,
+    session,
     store,
     port,
     bus,
@@ -74,7 +77,7 @@ export async function openStage(url: string, store: RunStore): Promise<Stage> {
       };
     },
     post: async (key, input) => {
-      const body = JSON.stringify({ sessionId: name, idempotencyKey: `${name}:${key}`, input });
+      const body = JSON.stringify({ sessionId: session, idempotencyKey: key, input });
       const headers = { 'content-type': 'application/json' };
       const response = await app.request('/runs', { method: 'POST', headers, body });
       const answer = (await response.json()) as { readonly runId?: string; readonly duplicated?: boolean };
@@ -85,7 +88,7 @@ export async function openStage(url: string, store: RunStore): Promise<Stage> {
     },
     clear: async () => {
       try {
-        await store.forgetSession(name);
+        await store.forgetSession(session);
         const companions = [`${stream}:dlq`, `${stream}:journal`, ...runIds.map((id) => `${stream}:dedupe:${id}`)];
         if (!server) await port.run(removeKeys, { keys: [stream, ...companions.map(streamKey)] });
       } finally {
