@@ -104,3 +104,4 @@ export {
   type StructuredLog,
   type TelemetryMiddleware,
 } from './telemetry/middleware';
+export { errorKind } from './telemetry/errorKind';

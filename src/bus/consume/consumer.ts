@@ -1,7 +1,7 @@
 import type { Disposable } from '../../base/disposables';
 import { companionKey } from '../companionKeys';
 import { BusError } from '../errors';
-import type { ConsumerName, StreamKey } from '../ids';
+import type { ConsumerName, GroupName, StreamKey } from '../ids';
 import { ConfigError } from '../options';
 import type { StreamPort } from '../port';
 import type { ConsumerWatch } from '../telemetry/consumerWatch';
@@ -56,6 +56,10 @@ export class Consumer {
 
   get stream(): StreamKey {
     return this.options.stream;
+  }
+
+  get group(): GroupName {
+    return this.options.group;
   }
 
   /** Listens to an event until the returned disposable is disposed. */

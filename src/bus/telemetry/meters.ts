@@ -1,7 +1,7 @@
 import { metricDefinitions } from './metrics';
 import type { Counter, Histogram, MetricDefinition, MetricLabels, Metrics } from './metrics';
-import type { Operation } from './names';
 import { otherType } from './names';
+import type { Operation } from './names';
 
 /** The types that may be labels: those that the topic or the handlers name. Any other is `_other`, and no type is no label. */
 export class KnownTypes {
@@ -16,33 +16,16 @@ export class KnownTypes {
   }
 }
 
-/** The instruments of a consumer, made once. Those whose labels are all known begin at 0, so that a first increase is seen as one. */
-export class ConsumerMeters {
+/** The instruments of the handlers of a group, made once. */
+export class HandlerMeters {
   readonly redelivered: Counter;
-  readonly retried: Counter;
-  readonly settledElsewhere: Counter;
-  readonly lostToTrim: Counter;
-  readonly handlerTimeouts: Counter;
-  readonly ownershipLost: Counter;
-  readonly readerReconnects: Counter;
-  readonly groupRecreated: Counter;
   private readonly types = new Map<string, TypeMeters>();
-  private readonly deadLetters = new Map<string, Counter>();
-  private readonly operations = new Map<string, Histogram>();
 
   constructor(
-    private readonly metrics: Metrics,
-    private readonly labels: { readonly stream: string; readonly group: string },
+    protected readonly metrics: Metrics,
+    protected readonly labels: { readonly stream: string; readonly group: string },
   ) {
-    const counter = (metric: MetricDefinition): Counter => metrics.counter(metric, labels);
-    this.redelivered = counter(metricDefinitions.redelivered);
-    this.retried = counter(metricDefinitions.retried);
-    this.settledElsewhere = counter(metricDefinitions.settledElsewhere);
-    this.lostToTrim = counter(metricDefinitions.lostToTrim);
-    this.handlerTimeouts = counter(metricDefinitions.handlerTimeouts);
-    this.ownershipLost = counter(metricDefinitions.ownershipLost);
-    this.readerReconnects = counter(metricDefinitions.readerReconnects);
-    this.groupRecreated = counter(metricDefinitions.groupRecreated);
+    this.redelivered = metrics.counter(metricDefinitions.redelivered, labels);
   }
 
   /** Of messages of a type; `label` is one of a fixed set. */
@@ -54,6 +37,19 @@ export class ConsumerMeters {
     }
     return meters;
   }
+}
+
+/** The instruments of a consumer. Those whose labels are all known begin at 0, so that a first increase is seen as one. */
+export class ConsumerMeters extends HandlerMeters {
+  readonly retried = this.counter(metricDefinitions.retried);
+  readonly settledElsewhere = this.counter(metricDefinitions.settledElsewhere);
+  readonly lostToTrim = this.counter(metricDefinitions.lostToTrim);
+  readonly handlerTimeouts = this.counter(metricDefinitions.handlerTimeouts);
+  readonly ownershipLost = this.counter(metricDefinitions.ownershipLost);
+  readonly readerReconnects = this.counter(metricDefinitions.readerReconnects);
+  readonly groupRecreated = this.counter(metricDefinitions.groupRecreated);
+  private readonly deadLetters = new Map<string, Counter>();
+  private readonly operations = new Map<string, Histogram>();
 
   deadLettered(reason: string): Counter {
     let counter = this.deadLetters.get(reason);
@@ -73,6 +69,10 @@ export class ConsumerMeters {
       this.operations.set(key, histogram);
     }
     return histogram;
+  }
+
+  private counter(metric: MetricDefinition): Counter {
+    return this.metrics.counter(metric, this.labels);
   }
 }
 

@@ -34,8 +34,8 @@ export function readRunApplicationOptions(args: readonly string[], env: NodeJS.P
 }
 
 /** Executes runs until it is told to end, then ends the process with one of `exitCodes`. */
-export function runApplication(options: RunApplicationOptions): Promise<never> {
-  const log = createLogLines(options.log);
+export async function runApplication(options: RunApplicationOptions): Promise<never> {
+  const log = await createLogLines(options.log);
   const life = new AppLife(log, options.closeMs + abortGraceMs);
   return life.run(async () => {
     const execute = await loadExecutor(options.workersOptions);

@@ -17,8 +17,8 @@ import { serveHttp } from './httpServer';
 import { RateLimiter } from './rateLimiter';
 
 /** Serves until it is told to end, then ends the process with one of `exitCodes`. */
-export function runGateway(options: GatewayOptions): Promise<never> {
-  const log = createLogLines(options.log);
+export async function runGateway(options: GatewayOptions): Promise<never> {
+  const log = await createLogLines(options.log);
   const life = new AppLife(log, options.closeMs + abortGraceMs);
   return life.run(async () => {
     const execute = await loadExecutor(options.workersOptions);

@@ -33,12 +33,12 @@ export function runLessons(args: readonly string[], env: NodeJS.ProcessEnv): Pro
   }
 }
 
-function consume(args: readonly string[], env: NodeJS.ProcessEnv): Promise<never> {
+async function consume(args: readonly string[], env: NodeJS.ProcessEnv): Promise<never> {
   const settings = new Settings(args, env, { valued: runFlags });
   const options = readAppOptions(settings, args);
   if (isEmbedded(options.url)) throw new UsageError('lessons: nobody else can publish to embedded://; name a server');
   const { consumer: name, consumerOptions } = readWorkersOptions(settings, options);
-  const log = createLogLines(options.log);
+  const log = await createLogLines(options.log);
   const life = new AppLife(log, options.closeMs + abortGraceMs);
   return life.run(async () => {
     const { store: choice } = options;

@@ -1,18 +1,36 @@
+import { BusError, ConfigError, errorKind } from '../../bus';
 import type { HandlerLog } from '../../bus';
 
 /** How much of an error's stack goes into a line's details. */
 const maxStackLength = 4000;
 
-/**
- * Writes lines for people (`text`, what the debug console shows) or for programs (`json`, one object a line). Through `console`, because
- * debuggers show that and not what is written to stdout. Neither ids nor error texts are payload; fields of messages never get here.
- */
-export function createLogLines(format: 'text' | 'json'): HandlerLog {
+/** A log that also takes what happened as an event, which it writes as a sentence for people or as details for programs. */
+export interface RunLog extends HandlerLog {
+  /** Whether events are written by their details. */
+  readonly isStructured: boolean;
+  /**
+   * Tells an event. Its details never hold payload, nor an error's message, which may quote some; its sentence may hold the message of a
+   * handler's error, because whoever reads lines of text is at work on that handler.
+   */
+  tell(
+    level: 'info' | 'warn' | 'error',
+    event: string,
+    details: Readonly<Record<string, unknown>>,
+    sentence: string | (() => string),
+  ): void;
+}
+
+/** Makes a log of lines for people (`text`) or for programs (`json`, one object a line). */
+export async function createLogLines(format: 'text' | 'json'): Promise<RunLog> {
+  return format === 'json' ? (await import('../telemetry/jsonLog')).jsonLog() : textLog();
+}
+
+/** Writes lines for people, through `console`: debuggers show that and not what is written to stdout. */
+export function textLog(): RunLog {
   const line = (level: string, message: string, details: Readonly<Record<string, unknown>> = {}): string =>
-    format === 'json'
-      ? JSON.stringify({ time: new Date().toISOString(), level, message, ...details })
-      : `${new Date().toISOString().slice(11, 23)} ${level.padEnd(5)} ${message}${detailsText(details)}`;
+    `${new Date().toISOString().slice(11, 23)} ${level.padEnd(5)} ${message}${detailsText(details)}`;
   return {
+    isStructured: false,
     info: (message, details) => {
       console.info(line('info', message, details));
     },
@@ -22,6 +40,9 @@ export function createLogLines(format: 'text' | 'json'): HandlerLog {
     error: (message, details) => {
       console.error(line('error', message, details));
     },
+    tell: (level, _event, _details, sentence) => {
+      console[level](line(level, typeof sentence === 'string' ? sentence : sentence()));
+    },
   };
 }
 
@@ -30,6 +51,12 @@ export function thrownText(thrown: unknown): string {
   if (thrown instanceof Error) return withoutUrlSecrets((thrown.stack ?? String(thrown)).slice(0, maxStackLength));
   const kind = thrown === null ? 'null' : Array.isArray(thrown) ? 'a list' : `a value of type ${typeof thrown}`;
   return `${kind}, which is not an Error: throw an Error to see where it comes from`;
+}
+
+/** A failure as the details of an event tell it: its kind, and the message only of our own errors, which hold no payload. */
+export function failureDetails(error: unknown): Readonly<Record<string, unknown>> {
+  const isOurs = BusError.is(error) || ConfigError.is(error);
+  return { error_kind: errorKind(error), ...(isOurs ? { error_message: error.message } : {}) };
 }
 
 function detailsText(details: Readonly<Record<string, unknown>>): string {

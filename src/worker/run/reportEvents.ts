@@ -1,10 +1,12 @@
 import type { Consumer, HandlerLog } from '../../bus';
 import type { SettledOutcome } from './lifelineClient';
-import { thrownText } from './logLines';
+import { failureDetails, thrownText } from './logLines';
+import type { RunLog } from './logLines';
 
 /** Whom the events of a consumer are told besides the log. */
 export interface EventTargets {
-  readonly log: HandlerLog;
+  /** Gets events when it takes them, else sentences. */
+  readonly log: HandlerLog | RunLog;
   readonly settled: (id: string, outcome: SettledOutcome) => void;
   /** The consumer cannot go on. */
   readonly fatal: (error: unknown) => void;
@@ -15,69 +17,105 @@ export function reportEvents(consumer: Consumer, { log, settled, fatal }: EventT
   const settledAll = (ids: readonly string[], outcome: SettledOutcome): void => {
     for (const id of ids) settled(id, outcome);
   };
+  const { stream, group, name } = consumer;
+  const who = { stream, group, consumer: name };
+  const tell: RunLog['tell'] = (level, event, details, sentence) => {
+    if ('tell' in log) log.tell(level, event, { ...who, ...details }, sentence);
+    else log[level](typeof sentence === 'string' ? sentence : sentence());
+  };
+  const tellEach = (
+    level: Parameters<RunLog['tell']>[0],
+    event: string,
+    ids: readonly string[],
+    sentence: string,
+  ): void => {
+    tell(level, event, ids.length === 1 ? { message_id: ids[0] } : { message_ids: ids }, sentence);
+  };
+  const isStructured = 'tell' in log && log.isStructured;
   let lastTrouble = '';
-  const trouble = (what: string, error: unknown): void => {
+  const trouble = (event: string, what: string, error: unknown, details: object = {}): void => {
     const text = `${what}: ${error instanceof Error ? error.message : String(error)}`;
     if (text === lastTrouble) return;
     lastTrouble = text;
-    log.warn(text);
+    tell('warn', event, { ...details, ...failureDetails(error) }, text);
   };
 
+  if (isStructured) {
+    consumer.on('handled', ({ id, deliveries, durationMs, outcome, error }) => {
+      const level = outcome === 'completed' || outcome === 'retry-later' ? 'info' : 'warn';
+      const failure = outcome === 'completed' ? {} : failureDetails(error);
+      const details = { message_id: id, delivery_count: deliveries, duration_ms: durationMs, outcome, ...failure };
+      tell(level, 'handled', details, '');
+    });
+  } else {
+    consumer.on('handler-failed', ({ id, deliveries, error }) => {
+      log.error(`The handler failed on ${id}, delivery ${deliveries}: ${thrownText(error)}`);
+    });
+  }
   consumer.on('acknowledged', ({ ids }) => {
-    for (const id of ids) log.info(`Acknowledged ${id}`);
+    if (isStructured) tellEach('info', 'acknowledged', ids, '');
+    else for (const id of ids) log.info(`Acknowledged ${id}`);
     settledAll(ids, 'acknowledged');
   });
   consumer.on('settled-elsewhere', ({ ids, count }) => {
-    log.warn(`${count} of ${ids.join(', ')} were settled by somebody else while their handlers ran`);
+    const text = `${count} of ${ids.join(', ')} were settled by somebody else while their handlers ran`;
+    tell('warn', 'settled-elsewhere', { message_ids: ids, count }, text);
   });
-  consumer.on('handler-failed', ({ id, deliveries, error }) => {
-    log.error(`The handler failed on ${id}, delivery ${deliveries}: ${thrownText(error)}`);
-  });
-  consumer.on('handler-timeout', ({ id, timeoutMs }) => {
-    log.warn(`The handler did not return from ${id} within ${timeoutMs} ms; context.signal asks it to stop`);
+  consumer.on('handler-timeout', ({ id, deliveries, timeoutMs }) => {
+    const details = { message_id: id, delivery_count: deliveries, timeout_ms: timeoutMs };
+    const text = `The handler did not return from ${id} within ${timeoutMs} ms; context.signal asks it to stop`;
+    tell('warn', 'handler-timeout', details, text);
   });
   consumer.on('late-result', ({ id }) => {
-    log.warn(`The handler came back from ${id} after it was given up; that result does not count`);
+    const text = `The handler came back from ${id} after it was given up; that result does not count`;
+    tell('warn', 'late-result', { message_id: id }, text);
   });
   consumer.on('retry-scheduled', ({ id, deliveries, delayMs }) => {
-    log.info(`${id} will be delivered again in ${delayMs} ms; it was delivered ${deliveries} times`);
+    const details = { message_id: id, delivery_count: deliveries, delay_ms: delayMs };
+    const text = `${id} will be delivered again in ${delayMs} ms; it was delivered ${deliveries} times`;
+    tell('info', 'retry-scheduled', details, text);
     settled(id, 'retry-scheduled');
   });
-  consumer.on('dead-lettered', ({ id, deadId, reason }) => {
-    log.warn(`${id} is a dead letter now: ${deadId}, reason ${reason}`);
+  consumer.on('dead-lettered', ({ id, deadId, reason, deliveries }) => {
+    const details = { message_id: id, dead_id: deadId, reason, delivery_count: deliveries };
+    tell('warn', 'dead-lettered', details, `${id} is a dead letter now: ${deadId}, reason ${reason}`);
     settled(id, 'dead-lettered');
   });
   consumer.on('dead-letter-failed', ({ ids, error }) => {
-    trouble(`${ids.join(', ')} cannot be moved to the dead letters, which will be tried again`, error);
+    const text = `${ids.join(', ')} cannot be moved to the dead letters, which will be tried again`;
+    trouble('dead-letter-failed', text, error, { message_ids: ids });
   });
   consumer.on('settle-failed', ({ ids, error }) => {
-    trouble(`${ids.join(', ')} cannot be settled and stay pending`, error);
+    trouble('settle-failed', `${ids.join(', ')} cannot be settled and stay pending`, error, { message_ids: ids });
     settledAll(ids, 'not-settled');
   });
   consumer.on('ownership-lost', ({ id, owner }) => {
-    log.warn(owner === undefined ? `${id} is not pending here any more` : `Consumer ${owner} has taken ${id}`);
+    const text = owner === undefined ? `${id} is not pending here any more` : `Consumer ${owner} has taken ${id}`;
+    tell('warn', 'ownership-lost', { message_id: id, owner }, text);
     settled(id, 'ownership-lost');
   });
   consumer.on('lost-to-trim', ({ ids }) => {
-    log.warn(`${ids.join(', ')}: deleted or trimmed while pending; nobody gets the message any more`);
+    const text = `${ids.join(', ')}: deleted or trimmed while pending; nobody gets the message any more`;
+    tellEach('warn', 'lost-to-trim', ids, text);
     settledAll(ids, 'message-gone');
   });
   consumer.on('released', ({ ids }) => {
-    log.info(`Gave back ${ids.join(', ')}; the delivery does not count`);
+    tellEach('info', 'released', ids, `Gave back ${ids.join(', ')}; the delivery does not count`);
     settledAll(ids, 'released');
   });
   consumer.on('heartbeat-failed', ({ error }) => {
-    trouble('What is held cannot be kept', error);
+    trouble('heartbeat-failed', 'What is held cannot be kept', error);
   });
   consumer.on('reader-failed', ({ error, retryInMs }) => {
-    trouble(`Cannot read, next try in ${retryInMs} ms and so on`, error);
+    trouble('reader-failed', `Cannot read, next try in ${retryInMs} ms and so on`, error);
   });
   consumer.on('reader-reconnected', () => {
     lastTrouble = '';
-    log.info('Reading again');
+    tell('info', 'reader-reconnected', {}, 'Reading again');
   });
   consumer.on('group-recreated', ({ start }) => {
-    log.warn(`The group had vanished and was created again, reading after ${start}`);
+    const text = `The group had vanished and was created again, reading after ${start}`;
+    tell('warn', 'group-recreated', { start }, text);
   });
   consumer.on('fatal', ({ error }) => {
     fatal(error);

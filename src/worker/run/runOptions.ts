@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly closeMs: number;
   readonly abortGraceMs: number;
   readonly log: 'text' | 'json';
+  /** Where monitoring is answered on loopback; undefined for nowhere. */
+  readonly metricsPort: number | undefined;
   /** Of the editor that launched it, if one did. */
   readonly lifeline: LaunchLifeline | undefined;
   readonly entryLink: string | undefined;
@@ -54,9 +56,13 @@ const flags = {
   reclaim: { type: 'boolean' },
   'dead-letter': { type: 'boolean' },
   log: { type: 'string' },
+  'metrics-port': { type: 'string' },
 } as const;
 
-/** Reads the arguments of `run`; what they leave out comes from REDIS_STREAMS_URL, _STREAM, _GROUP, _CONSUMER and _HANDLER. */
+/**
+ * Reads the arguments of `run`; what they leave out comes from REDIS_STREAMS_URL, _STREAM, _GROUP, _CONSUMER, _HANDLER, _LOG and
+ * _METRICS_PORT.
+ */
 export function readRunOptions(args: readonly string[], env: NodeJS.ProcessEnv): RunOptions {
   const { values } = parseArgs({ args: [...args], options: flags });
   const launchFile = values['launch-file'];
@@ -74,7 +80,7 @@ export function readRunOptions(args: readonly string[], env: NodeJS.ProcessEnv):
   const handler = values.handler ?? env.REDIS_STREAMS_HANDLER;
   const maxMessages = number('max-messages');
   if (maxMessages === 0) throw new UsageError('--max-messages: expected at least 1');
-  const log = values.log ?? 'text';
+  const log = values.log ?? env.REDIS_STREAMS_LOG ?? 'text';
   if (log !== 'text' && log !== 'json') throw new UsageError('--log: expected text or json');
   const concurrency = number('concurrency') ?? 10;
   return {
@@ -98,6 +104,7 @@ export function readRunOptions(args: readonly string[], env: NodeJS.ProcessEnv):
     closeMs: number('close-ms') ?? 10_000,
     abortGraceMs: 2000,
     log,
+    metricsPort: wholeNumber('metrics-port', values['metrics-port'] ?? env.REDIS_STREAMS_METRICS_PORT, 65_535),
     lifeline: undefined,
     entryLink: undefined,
     ownGroup: undefined,
@@ -126,15 +133,16 @@ function fromLaunchFile(file: LaunchFile): RunOptions {
     closeMs: 0,
     abortGraceMs: 1000,
     log: 'text',
+    metricsPort: undefined,
     lifeline: file.lifeline,
     entryLink: file.entryLink,
     ownGroup: file.ownGroup,
   };
 }
 
-function wholeNumber(flag: string, text: string | undefined): number | undefined {
+function wholeNumber(flag: string, text: string | undefined, max = 1e15): number | undefined {
   if (text === undefined) return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
+  if (/^\d{1,15}$/.test(text) && Number(text) <= max) return Number(text);
   throw new UsageError(`--${flag}: expected a whole number, got ${JSON.stringify(text.slice(0, 40))}`);
 }
 

@@ -6,15 +6,17 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BusError, ConfigError, createBus } from '../../bus';
-import type { Consumer, ConsumerOptions, Handler, HandlerContext, HandlerLog, Message } from '../../bus';
+import type { Consumer, ConsumerOptions, Handler, HandlerContext, Message } from '../../bus';
 import { handle } from '../sampleHandler';
+import { openMonitoring } from '../telemetry/openMonitoring';
 import { exitCodes } from './exitCodes';
 import { guardProcess } from './guardProcess';
 import type { GuardedProcess } from './guardProcess';
 import { HandlerFileError, loadHandlerFile } from './handlerFile';
 import { connectLifeline } from './lifelineClient';
 import type { LifelineClient } from './lifelineClient';
-import { createLogLines, thrownText } from './logLines';
+import { createLogLines, failureDetails, thrownText } from './logLines';
+import type { RunLog } from './logLines';
 import { removeFormerGroup, removeOwnGroup } from './ownGroup';
 import { reportEvents } from './reportEvents';
 import type { RunOptions } from './runOptions';
@@ -24,7 +26,7 @@ const slowHandlerMs = 30_000;
 
 /** Runs until it is told to end, then ends the process with one of `exitCodes`. */
 export async function runWorker(options: RunOptions): Promise<never> {
-  const run = new WorkerRun(options, createLogLines(options.log));
+  const run = new WorkerRun(options, await createLogLines(options.log));
   return run.untilEnded();
 }
 
@@ -45,7 +47,7 @@ class WorkerRun {
 
   constructor(
     private readonly options: RunOptions,
-    private readonly log: HandlerLog,
+    private readonly log: RunLog,
   ) {
     this.ended = new Promise((resolve) => {
       this.end = (exitCode, why) => {
@@ -61,7 +63,7 @@ class WorkerRun {
       },
       threwOutside: (thrown) => {
         const message = `Something failed outside of any message: ${thrownText(thrown)}`;
-        this.fail(exitCodes.handlerEndedProcess, 'uncaught', message);
+        this.fail(exitCodes.handlerEndedProcess, 'uncaught', message, failureDetails(thrown));
       },
     });
   }
@@ -72,7 +74,8 @@ class WorkerRun {
       exitCode = await this.run();
     } catch (error) {
       if (ConfigError.is(error)) exitCode = exitCodes.usage;
-      this.log.error(ConfigError.is(error) ? error.message : `Failed: ${thrownText(error)}`);
+      const sentence = ConfigError.is(error) ? error.message : `Failed: ${thrownText(error)}`;
+      this.log.tell('error', 'failed', failureDetails(error), sentence);
     }
     this.lifeline?.send({ type: 'bye', exitCode });
     await this.lifeline?.close();
@@ -83,7 +86,11 @@ class WorkerRun {
     const { options, log } = this;
     if (options.lifeline && !(await this.connectLifeline(options.lifeline))) return exitCodes.lifelineLost;
     if (options.ownGroup && !(await this.beginOwnGroup())) return exitCodes.failed;
-    const bus = createBus({ redis: { url: options.url, clientName: 'redis-streams-worker' } });
+    const monitoring = await openMonitoring(options.metricsPort);
+    if (monitoring.port !== undefined)
+      log.info(`Serving /metrics, /healthz and /readyz on 127.0.0.1:${monitoring.port}`);
+    const { telemetry } = monitoring;
+    const bus = createBus({ redis: { url: options.url, clientName: 'redis-streams-worker' }, telemetry });
     const consumer: Consumer = bus.consume(
       { exact: options.stream },
       this.consumerOptions(() => consumer),
@@ -93,6 +100,7 @@ class WorkerRun {
         return handler(message, context);
       },
     );
+    monitoring.watch(consumer);
     reportEvents(consumer, {
       log,
       settled: (id, outcome) => {
@@ -116,7 +124,7 @@ class WorkerRun {
     const { exitCode, why } = await this.ended;
     log.info(`Closing: ${why}`);
     await this.close(consumer);
-    await Promise.race([bus.close(), sleep(500)]);
+    await Promise.race([Promise.all([bus.close(), monitoring.close()]), sleep(500)]);
     if (options.ownGroup) await removeOwnGroup(options, log);
     return exitCode;
   }
@@ -223,8 +231,9 @@ class WorkerRun {
     this.lifeline?.send({ type: 'ready', group, consumer: consumer.name });
   }
 
-  private fail(exitCode: number, reason: string, message: string): void {
-    this.log.error(message);
+  /** `details` in place of a message that may quote payload. */
+  private fail(exitCode: number, reason: string, message: string, details?: Readonly<Record<string, unknown>>): void {
+    this.log.tell('error', reason, details ?? { error_message: message }, message);
     this.lifeline?.send({ type: 'error', reason, message });
     this.end(exitCode, reason);
   }
