@@ -368,6 +368,11 @@ export function typesOfTopics(bus: Bus, options: ConsumerOptions): void {
     // @ts-expect-error: unknown.
     flatly(body.n);
   });
+  const texts = topic('texts', { retention: 'none', codec: fields() });
+  void bus.publish(texts, { body: { any: '1' } });
+  // @ts-expect-error: this codec carries text only.
+  void bus.publish(texts, { body: { any: 1 } });
+  void bus.publish(topic<{ n: 1 }>('coded', { retention: 'none', codec: json() }), { body: { n: 1 } });
   void bus.publish('name', { body: { n: '1' } });
   // @ts-expect-error: a message has a body.
   void bus.publish('name', { n: '1' });

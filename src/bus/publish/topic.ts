@@ -49,7 +49,7 @@ export interface TopicOptions<Body = unknown> {
   readonly retention: Retention;
   readonly exact?: boolean;
   /** How bodies become fields and back. Default: `json()` for a topic with schemas, else `fields()`, which is for text. */
-  readonly codec?: Codec<Body>;
+  readonly codec?: Codec<Body> | Codec;
   /** Around every publication to this topic, the first outermost, inside of the bus's own. */
   readonly use?: readonly PublishMiddleware[];
 }
