@@ -1,0 +1,4 @@
+/** As test/worker/killPoints.test.ts, ten times as long. */
+import { describeKillPoints } from '../worker/support/killWorld';
+
+describeKillPoints(200);
