@@ -2,7 +2,8 @@
  * The bus beside the raw ioredis loop: throughput with handlers that do nothing and with handlers that wait, latency on an idle
  * stream, closing while blocked. Rounds are interleaved, ratios are taken within a round, every run is checked drained.
  *
- * Flags: `--quick` for fewer and smaller rounds, `--json`, `--with-bullmq` when bullmq was installed by hand.
+ * Flags: `--quick` for fewer and smaller rounds, `--json`, `--all-variants` for the telemetry that is only reported, `--scenario <text>` for
+ * those whose name has it, `--with-bullmq` when bullmq was installed by hand.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,12 +12,16 @@ import { createBus } from '../src/bus';
 import { startRedis } from '../test/support/redisServer';
 import type { RedisServer } from '../test/support/redisServer';
 import { bullmqLoop } from './busBullmq';
-import { benchGroup, ourBus, ourBusWithJournal, rawMultiId, rawPipelined } from './busLoops';
+import { benchGroup, busLoop, rawMultiId, rawPipelined } from './busLoops';
 import type { BenchHandler, BenchLoop } from './busLoops';
+import { busVariants } from './busVariants';
+import type { BusVariant } from './busVariants';
 import { figureOf, readBenchFlags, report } from './support/report';
 import type { Figure } from './support/report';
 
 const flags = readBenchFlags();
+const variants = busVariants.filter(({ isExtra }) => !isExtra || process.argv.includes('--all-variants'));
+const only = process.argv[process.argv.indexOf('--scenario') + 1 || process.argv.length] ?? '';
 const withBullmq = process.argv.includes('--with-bullmq');
 const rounds = flags.quick ? 3 : 7;
 const payload = 'x'.repeat(100);
@@ -52,7 +57,8 @@ async function main(): Promise<void> {
   const bench: Bench = { server, redis };
   try {
     const figures: Figure[] = [];
-    for (const scenario of scenarios) figures.push(...(await measureThroughput(bench, scenario)));
+    for (const scenario of scenarios.filter(({ name }) => name.includes(only)))
+      figures.push(...(await measureThroughput(bench, scenario)));
     figures.push(...(await measureLatency(bench)), await measureClose(bench));
     report('The bus beside the raw ioredis loop (COUNT 100, pipelined XACK)', figures, flags);
   } finally {
@@ -70,8 +76,8 @@ async function measureThroughput(bench: Bench, scenario: Scenario): Promise<Figu
   const loops: Record<string, BenchLoop> = {
     raw: rawPipelined,
     'raw, multi-id XACK': rawMultiId,
-    bus: ourBus,
-    'bus with journal': ourBusWithJournal,
+    bus: (run) => busLoop(run, {}),
+    ...Object.fromEntries(variants.map((variant) => [variant.name, variantLoop(variant)])),
     ...(withBullmq ? { BullMQ: bullmqLoop } : {}),
   };
   const names = Object.keys(loops);
@@ -92,16 +98,23 @@ async function measureThroughput(bench: Bench, scenario: Scenario): Promise<Figu
     ...names.map((name) => figureOf(`${scenario.name}: ${name}`, 'msg/s', rates.get(name) ?? [])),
     ...names
       .filter((name) => name !== 'raw')
-      .map((name) =>
-        figureOf(`${scenario.name}: ${name} / raw`, 'x', ratios(name), name === 'bus' ? scenario.aim : undefined),
-      ),
-    figureOf(
-      `${scenario.name}: bus with journal / bus`,
-      'x',
-      ratios('bus with journal', 'bus'),
-      scenario.concurrency > 1 ? atLeast(0.7) : undefined,
-    ),
+      .map((name) => {
+        const { comparedTo = 'raw', aim } = variants.find((variant) => variant.name === name) ?? {};
+        const least = aim === undefined || scenario.concurrency === 1 ? undefined : atLeast(aim);
+        const goal = name === 'bus' ? scenario.aim : least;
+        return figureOf(`${scenario.name}: ${name} / ${comparedTo}`, 'x', ratios(name, comparedTo), goal);
+      }),
   ];
+}
+
+function variantLoop(variant: BusVariant): BenchLoop {
+  return async (run) => {
+    try {
+      return await busLoop(run, variant.options());
+    } finally {
+      variant.end?.();
+    }
+  };
 }
 
 async function measureRun(bench: Bench, loop: BenchLoop, scenario: Scenario, fillsItself: boolean): Promise<number> {

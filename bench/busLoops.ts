@@ -1,7 +1,7 @@
 /** The consumers that `bench/bus.ts` compares: the raw ioredis loop in two forms, this bus, and BullMQ when it is installed by hand. */
 import { Redis } from 'ioredis';
 import { createBus } from '../src/bus';
-import type { ConsumerOptions } from '../src/bus';
+import type { BusOptions, ConsumerOptions } from '../src/bus';
 
 /** What a handler of the benchmark does with one message. */
 export type BenchHandler = (payload: string | undefined) => Promise<void>;
@@ -32,26 +32,26 @@ export const rawMultiId: BenchLoop = (run) =>
     await redis.xack(run.stream, benchGroup, ...ids);
   });
 
+/** Options of the bus and its consumer besides the defaults, made anew for each run. */
+export interface BusLoopOptions {
+  readonly bus?: Partial<BusOptions>;
+  readonly consumer?: Partial<ConsumerOptions>;
+}
+
 /** This bus with its defaults, heartbeats on, and as many read ahead as the raw loop reads at once. */
-export const ourBus: BenchLoop = (run) => busLoop(run, {});
-
-/** The same with a delivery journal. */
-export const ourBusWithJournal: BenchLoop = (run) => busLoop(run, { journal: true });
-
-async function busLoop(
+export async function busLoop(
   { port, stream, total, concurrency, handler }: Parameters<BenchLoop>[0],
-  options: Partial<ConsumerOptions>,
+  options: BusLoopOptions,
 ): Promise<number> {
-  const bus = createBus({ redis: `redis://127.0.0.1:${port}` });
+  const bus = createBus({ redis: `redis://127.0.0.1:${port}`, ...options.bus });
   try {
     let acknowledged = 0;
     let finish: (ms: number) => void = () => undefined;
     const done = new Promise<number>((resolve) => {
       finish = resolve;
     });
-    const consumer = bus.consume(stream, { group: benchGroup, concurrency, prefetch: 100, ...options }, ({ fields }) =>
-      handler(fields.payload),
-    );
+    const consumerOptions = { group: benchGroup, concurrency, prefetch: 100, ...options.consumer };
+    const consumer = bus.consume(stream, consumerOptions, ({ fields }) => handler(fields.payload));
     let began = 0;
     consumer.on('acknowledged', ({ ids }) => {
       acknowledged += ids.length;

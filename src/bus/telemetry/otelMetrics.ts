@@ -1,6 +1,6 @@
 import { metrics as api } from '@opentelemetry/api';
 import type { Attributes, Meter, MetricOptions, ObservableGauge } from '@opentelemetry/api';
-import type { Metrics, MetricDefinition, MetricLabels } from './metrics';
+import type { Counter, MetricDefinition, MetricLabels, Metrics } from './metrics';
 import { conventionAttributes, instrumentationScope, messagingSystem, operations, ownAttributes } from './names';
 import type { ServerAddress } from './telemetry';
 
@@ -30,15 +30,17 @@ export function otelMetrics({ server }: { readonly server?: ServerAddress | unde
   };
   return {
     counter(metric, labels) {
-      const counter = once(metric.name, (to) => to.createCounter(metric.name, optionsOf(metric)));
-      const attributes = attributesOf(common, metric, labels);
-      // So that the series is there from the start.
-      counter.add(0, attributes);
-      return {
-        add: (count) => {
-          counter.add(count, attributes);
-        },
-      };
+      const series = once(metric.name, (to) => {
+        const stored = new Map<string, StoredCounter>();
+        to.createObservableCounter(metric.name, optionsOf(metric)).addCallback((result) => {
+          for (const { total, attributes } of stored.values()) result.observe(total, attributes);
+        });
+        return stored;
+      });
+      const key = JSON.stringify(metric.labels.map((label) => labels[label]));
+      const counter = series.get(key) ?? new StoredCounter(attributesOf(common, metric, labels));
+      series.set(key, counter);
+      return counter;
     },
     histogram(metric, labels) {
       const histogram = once(metric.name, (to) => to.createHistogram(metric.name, optionsOf(metric)));
@@ -72,6 +74,17 @@ export function otelMetrics({ server }: { readonly server?: ServerAddress | unde
       };
     },
   };
+}
+
+/** Counts are kept here and told at each collection: the SDK makes a text of the attributes at every call. */
+class StoredCounter implements Counter {
+  total = 0;
+
+  constructor(readonly attributes: Attributes) {}
+
+  add(count: number): void {
+    this.total += count;
+  }
 }
 
 function optionsOf({ unit, description, buckets }: MetricDefinition): MetricOptions {
