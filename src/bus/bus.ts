@@ -7,6 +7,8 @@ import type { ConsumerOptions, Handlers } from './consume/consumerOptions';
 import { redisIdempotencyStore } from './consume/idempotencyStores';
 import type { IdempotencyStore } from './consume/idempotent';
 import type { HeartbeatConnection } from './consume/heartbeatThread';
+import { messageHistory } from './history/messageHistory';
+import type { MessageHistory } from './history/messageHistory';
 import { consumerName, groupName } from './ids';
 import type { EntryId, StreamKey } from './ids';
 import { inspectStream } from './inspect/inspectStream';
@@ -167,6 +169,14 @@ export class Bus {
   /** A store for `idempotent` on this bus's server; see `redisIdempotencyStore`. */
   idempotencyStore(): IdempotencyStore {
     return redisIdempotencyStore(this.parts.port);
+  }
+
+  /**
+   * The life of a message as far as anybody knows it: journal, dead letters, replays and what the server tells now, each event with its
+   * source; see `messageHistory`. Changes nothing.
+   */
+  history(ref: StreamRef, id: EntryId): Promise<MessageHistory> {
+    return messageHistory(this.parts.port, this.keyOf(ref), id);
   }
 
   /** Looks at a stream, its groups and their consumers, and changes nothing; see `inspectStream`. */

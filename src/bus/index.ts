@@ -69,6 +69,9 @@ export type { ConsumerEventName, ConsumerEvents, HandledOutcome } from './consum
 export type { ConsumerHealth } from './consume/health';
 export type { JournalOptions } from './consume/journalOptions';
 export type { Lifeline } from './consume/lifeline';
+export type { HistoryEvent, HistorySource } from './history/historyEvent';
+export type { JournalEvent, JournalEventName } from './history/journalEvent';
+export type { MessageHistory } from './history/messageHistory';
 export type { DeadLetterQuery, DeadLetters, DeadLetterSelection, Replayed, ReplayOptions } from './operate/deadLetters';
 export type { HandOverReport, TrimReport } from './operate/maintain';
 export { createInspector, type Inspector } from './inspect/inspector';

@@ -205,13 +205,17 @@ describe('the journal of a consumer', () => {
 
   const refusals: readonly {
     what: string;
-    refuse(stream: string): Promise<void>;
-    allow(stream: string): Promise<void>;
+    refuse: (stream: string) => Promise<void>;
+    allow: (stream: string) => Promise<void>;
   }[] = [
     {
       what: 'a key of another type',
-      refuse: async (stream) => void (await world.redis.set(`${stream}:journal`, 'text')),
-      allow: async (stream) => void (await world.redis.del(`${stream}:journal`)),
+      refuse: async (stream) => {
+        await world.redis.set(`${stream}:journal`, 'text');
+      },
+      allow: async (stream) => {
+        await world.redis.del(`${stream}:journal`);
+      },
     },
     {
       what: 'no permission on its key',
@@ -234,8 +238,12 @@ describe('the journal of a consumer', () => {
     },
     {
       what: 'memory that is full',
-      refuse: async () => void (await world.redis.config('SET', 'maxmemory', '1')),
-      allow: async () => void (await world.redis.config('SET', 'maxmemory', '0')),
+      refuse: async () => {
+        await world.redis.config('SET', 'maxmemory', '1');
+      },
+      allow: async () => {
+        await world.redis.config('SET', 'maxmemory', '0');
+      },
     },
   ];
   for (const { what, refuse, allow } of refusals)

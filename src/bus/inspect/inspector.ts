@@ -8,6 +8,8 @@
 import type { Entry } from '../entries';
 import type { EntryId, GroupName, StreamKey } from '../ids';
 import type { Capabilities } from '../port';
+import { messageHistory } from '../history/messageHistory';
+import type { MessageHistory, MessageHistoryQuery } from '../history/messageHistory';
 import { deadLettersOf, deadLettersPage } from './deadLetterStreams';
 import type { DeadLettersPage, DeadLetterStream } from './deadLetterStreams';
 import { entriesPage, entryById } from './entriesPage';
@@ -39,6 +41,7 @@ export interface Inspector {
   entriesPage(key: StreamKey, at: EntriesPosition, count: number): Promise<EntriesPage>;
   entryById(key: StreamKey, id: EntryId): Promise<Entry | null>;
   standingOf(key: StreamKey, id: EntryId): Promise<EntryStandings>;
+  messageHistory(key: StreamKey, id: EntryId, query?: MessageHistoryQuery): Promise<MessageHistory>;
   findEntry(id: EntryId, options?: { cursor?: string; match?: string; count?: number }): Promise<FoundEntries>;
   deadLettersOf(key: StreamKey, options?: { mapped?: readonly StreamKey[] }): Promise<readonly DeadLetterStream[]>;
   deadLettersPage(deadKey: StreamKey, query: { before?: EntryId; count: number }): Promise<DeadLettersPage>;
@@ -58,6 +61,7 @@ export function createInspector(port: InspectPort, memory: { readonly denied?: S
     entriesPage: (key, at, count) => entriesPage(port, key, at, count),
     entryById: (key, id) => entryById(port, key, id),
     standingOf: (key, id) => standingOf(port, key, id),
+    messageHistory: (key, id, query) => messageHistory(port, key, id, { ...memory, ...query }),
     findEntry: (id, options) => findEntry(port, id, options),
     deadLettersOf: (key, options) => deadLettersOf(port, key, { ...memory, ...options }),
     deadLettersPage: (deadKey, query) => deadLettersPage(port, deadKey, query),

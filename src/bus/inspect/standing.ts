@@ -35,8 +35,11 @@ export interface EntryStandings {
   readonly serverTimeMs: number;
 }
 
+/** The calls that finding out where an entry stands takes. */
+export type StandingPort = Pick<InspectPort, 'groupInfos' | 'range' | 'pending' | 'serverTimeMs'>;
+
 /** Where an entry stands in each group, in the server's order of groups. Two round trips. Rejects with `no-key`. */
-export async function standingOf(port: InspectPort, key: StreamKey, id: EntryId): Promise<EntryStandings> {
+export async function standingOf(port: StandingPort, key: StreamKey, id: EntryId): Promise<EntryStandings> {
   const [groups, entries, serverTimeMs] = await Promise.all([
     port.groupInfos(key),
     port.range(key, { from: id, to: id, count: 1 }),
@@ -52,7 +55,7 @@ export async function standingOf(port: InspectPort, key: StreamKey, id: EntryId)
 }
 
 async function pendingRow(
-  port: InspectPort,
+  port: StandingPort,
   key: StreamKey,
   group: GroupInfo,
   id: EntryId,
