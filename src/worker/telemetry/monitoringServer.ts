@@ -14,6 +14,8 @@ export interface Monitored {
   readonly registry: Registry;
   /** How the consumers of this process are doing, by name; empty while there is none yet. */
   readonly consumers: () => Readonly<Record<string, ConsumerHealth>>;
+  /** Whether the process is ready besides its consumers. Default: when it has one. */
+  readonly isReady?: (() => boolean) | undefined;
 }
 
 /** An answer, for any server to send. */
@@ -96,9 +98,10 @@ const isAlive: Judge = ({ status }) => status !== 'stalled' && status !== 'faile
 
 const isReady: Judge = ({ status }) => status === 'running';
 
-function healthAnswer({ consumers }: Monitored, judge: Judge): MonitoringAnswer {
+function healthAnswer({ consumers, isReady: isReadyBesides }: Monitored, judge: Judge): MonitoringAnswer {
   const all = Object.entries(consumers());
-  const isFine = all.every(([, health]) => judge(health)) && (judge === isAlive || all.length > 0);
+  const isFine =
+    all.every(([, health]) => judge(health)) && (judge === isAlive || (isReadyBesides?.() ?? all.length > 0));
   const told = all.map(([name, { status, lastProgressAgeMs, queued, inFlight, stuck, unsettled, reconnects }]) => [
     name,
     { status, lastProgressAgeMs, queued, inFlight, stuck, unsettled, reconnects },

@@ -16,7 +16,10 @@ export interface Monitoring {
  * Opens monitoring on a port of loopback, or without one; libraries for it are loaded only then. Rejects with a `BusError` when the port
  * cannot be had.
  */
-export async function openMonitoring(port: number | undefined): Promise<Monitoring> {
+export async function openMonitoring(
+  port: number | undefined,
+  besides: { readonly isReady?: () => boolean } = {},
+): Promise<Monitoring> {
   if (port === undefined) return { telemetry: otel(), port, watch: () => undefined, close: () => Promise.resolve() };
   const [{ collectDefaultMetrics }, { prometheusMetrics }, { startMonitoringServer }] = await Promise.all([
     import('prom-client'),
@@ -27,6 +30,7 @@ export async function openMonitoring(port: number | undefined): Promise<Monitori
   collectDefaultMetrics({ register: metrics.registry });
   const consumers = new Map<string, Consumer>();
   const server = await startMonitoringServer(port, {
+    ...besides,
     registry: metrics.registry,
     consumers: () =>
       Object.fromEntries([...consumers].map(([name, consumer]): [string, ConsumerHealth] => [name, consumer.health()])),

@@ -82,7 +82,13 @@ class StoredHistogram implements Histogram {
   }
 }
 
-type Values = Awaited<ReturnType<PromHistogram['get']>>;
+/** One line of a histogram, as the registry writes it. */
+interface HistogramLine {
+  readonly metricName: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly sharedLabels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
 
 /** A histogram for the registry whose values are stored by us. */
 class StoredFamily extends PromHistogram {
@@ -96,31 +102,30 @@ class StoredFamily extends PromHistogram {
     this.family = described(metric);
   }
 
-  override async get(): Promise<Values> {
+  /** What the registry writes as text, and what `get` answers from. */
+  getForPromString(): Promise<object> {
     const { name, help } = this.family;
-    const template = await super.get();
-    const values = [...this.series.values()].flatMap((stored) => valuesOf(name, stored));
-    return { ...template, name, help, values };
-  }
-
-  /** What the registry asks for when it writes text. */
-  getForPromString(): Promise<Values> {
-    return this.get();
+    const values = [...this.series.values()].flatMap((stored) => linesOf(name, stored));
+    return Promise.resolve({ name, help, type: 'histogram', values, aggregator: 'sum' });
   }
 }
 
-function valuesOf(name: string, { labels, bounds, counts, count, sum }: StoredHistogram): Values['values'] {
+function linesOf(
+  name: string,
+  { labels: sharedLabels, bounds, counts, count, sum }: StoredHistogram,
+): readonly HistogramLine[] {
+  const line = (suffix: string, labels: HistogramLine['labels'], value: number): HistogramLine => ({
+    metricName: `${name}_${suffix}`,
+    labels,
+    sharedLabels,
+    value,
+  });
   let below = 0;
   const buckets = [...bounds].map((bound, index) => {
     below += counts[index] ?? 0;
-    return { metricName: `${name}_bucket`, labels: { ...labels, le: bound }, value: below };
+    return line('bucket', { le: bound }, below);
   });
-  return [
-    ...buckets,
-    { metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count },
-    { metricName: `${name}_sum`, labels, value: sum },
-    { metricName: `${name}_count`, labels, value: count },
-  ];
+  return [...buckets, line('bucket', { le: '+Inf' }, count), line('sum', {}, sum), line('count', {}, count)];
 }
 
 /** Gauges are measured when they are scraped: all of one registration by one measurement. */
