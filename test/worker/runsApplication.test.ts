@@ -344,17 +344,37 @@ describe('The runs application', () => {
     assert.equal((await fetch(`http://127.0.0.1:${port}/runs/x`)).status, 401);
   });
 
-  it('writes no secret and no input into its output', async () => {
+  it('serves metrics and health on loopback when asked, and nowhere otherwise', async () => {
     const app = world.app();
-    const gateway = await app.gateway(['--workers', '2'], { REDIS_STREAMS_TOKEN: 'hunter2-hunter2-hunter2' });
-    const headers = { authorization: 'Bearer hunter2-hunter2-hunter2', 'content-type': 'application/json' };
-    for (const input of ['boom canary-input', 'canary-input'])
-      await fetch(`${gateway.url}/runs`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify({ sessionId: 'canary-session', idempotencyKey: `canary-key ${input}`, input }),
-      });
-    await eventually(() => gateway.process.output().includes('is a dead letter now'));
-    assert.doesNotMatch(gateway.process.output(), /canary|hunter2|postgres(ql)?:\/\/|redis:\/\//);
+    const gateway = await app.gateway(['--metrics-port', '0']);
+    const worker = await app.worker(['--metrics-port', '0']);
+    const plain = await app.worker();
+    const monitoringOf = (process: { output(): string }): string =>
+      `http://127.0.0.1:${/Serving \/metrics.* on 127\.0\.0\.1:(\d+)/.exec(process.output())?.[1] ?? ''}`;
+    await gateway.finished(await gateway.post('measured'));
+    for (const process of [gateway.process, worker]) {
+      for (const path of ['/healthz', '/readyz'])
+        assert.equal((await fetch(monitoringOf(process) + path)).status, 200, path);
+    }
+    const sent = await (await fetch(`${monitoringOf(gateway.process)}/metrics`)).text();
+    assert.match(sent, /^messaging_client_sent_messages_total\{.*koda:runs.*\} 1$/m);
+    assert.doesNotMatch(plain.output(), /Serving/);
+    assert.equal((await fetch(`${gateway.url}/metrics`)).status, 404, 'not on the port that clients reach');
   });
+
+  for (const flags of [[], ['--log', 'json']])
+    it(`writes no secret and no input into its output ${flags.join(' ')}`, async () => {
+      const app = world.app();
+      const env = { REDIS_STREAMS_TOKEN: 'hunter2-hunter2-hunter2' };
+      const gateway = await app.gateway(['--workers', '2', ...flags], env);
+      const headers = { authorization: 'Bearer hunter2-hunter2-hunter2', 'content-type': 'application/json' };
+      for (const input of ['boom canary-input', 'canary-input'])
+        await fetch(`${gateway.url}/runs`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify({ sessionId: 'canary-session', idempotencyKey: `canary-key ${input}`, input }),
+        });
+      await eventually(() => /is a dead letter now|dead-lettered/.test(gateway.process.output()));
+      assert.doesNotMatch(gateway.process.output(), /canary|hunter2|postgres(ql)?:\/\/|redis:\/\//);
+    });
 });

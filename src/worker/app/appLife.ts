@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BusError } from '../../bus';
-import type { HandlerLog } from '../../bus';
 import { exitCodes } from '../run/exitCodes';
 import { guardProcess } from '../run/guardProcess';
 import type { GuardedProcess } from '../run/guardProcess';
 import { HandlerFileError } from '../run/handlerFile';
-import { thrownText } from '../run/logLines';
+import { failureDetails, thrownText } from '../run/logLines';
+import type { RunLog } from '../run/logLines';
+import { DatabaseError } from '../runs/runStore';
 import { isConfigError } from './appOptions';
 
 /** How the process ends, and why. */
@@ -34,7 +35,7 @@ export class AppLife {
   private resolveEnded: (ending: Ending) => void = () => undefined;
 
   constructor(
-    private readonly log: HandlerLog,
+    private readonly log: RunLog,
     private readonly deadlineMs: number,
   ) {
     this.ended = new Promise((resolve) => {
@@ -48,7 +49,8 @@ export class AppLife {
         this.fail(exitCodes.handlerEndedProcess, `The handler called process.exit(${code})`);
       },
       threwOutside: (thrown) => {
-        this.fail(exitCodes.handlerEndedProcess, `Something failed outside of any message: ${thrownText(thrown)}`);
+        const sentence = `Something failed outside of any message: ${thrownText(thrown)}`;
+        this.fail(exitCodes.handlerEndedProcess, sentence, failureDetails(thrown));
       },
     });
   }
@@ -68,15 +70,16 @@ export class AppLife {
     this.resolveEnded({ exitCode, why });
   }
 
-  fail(exitCode: number, message: string): void {
-    this.log.error(message);
+  /** Ends for a failure; `details` in place of a message that may quote payload. */
+  fail(exitCode: number, message: string, details?: Readonly<Record<string, unknown>>): void {
+    this.log.tell('error', 'failed', details ?? { error_message: message }, message);
     this.end(exitCode, 'failed');
   }
 
   /** Starts, runs until there is a reason to end, closes and ends the process. */
   async run(start: () => Promise<void>): Promise<never> {
     start().catch((error: unknown) => {
-      this.fail(exitCodeOf(error), failureTextOf(error));
+      this.fail(exitCodeOf(error), failureTextOf(error), isOwn(error) ? undefined : failureDetails(error));
     });
     const { exitCode, why } = await this.ended;
     this.log.info(`Closing: ${why}`);
@@ -91,7 +94,7 @@ export class AppLife {
       try {
         await part.close();
       } catch (error) {
-        this.log.warn(`Closing: ${failureTextOf(error)}`);
+        this.log.tell('warn', 'close-failed', failureDetails(error), `Closing: ${failureTextOf(error)}`);
       }
     }
   }
@@ -103,6 +106,10 @@ function exitCodeOf(error: unknown): number {
 }
 
 function failureTextOf(error: unknown): string {
-  if (HandlerFileError.is(error) || isConfigError(error) || BusError.is(error)) return error.message;
-  return thrownText(error);
+  return isOwn(error) ? error.message : thrownText(error);
+}
+
+/** Whether an error's message is ours: it says what to do, and holds no payload. */
+function isOwn(error: unknown): error is Error {
+  return HandlerFileError.is(error) || isConfigError(error) || BusError.is(error) || error instanceof DatabaseError;
 }

@@ -1,5 +1,5 @@
 import { connectRedis, createBus, lazyPort, parseRedisUrl } from '../../bus';
-import type { Bus, StreamPort } from '../../bus';
+import type { Bus, StreamPort, Telemetry } from '../../bus';
 import { createEmbeddedPort } from '../../embedded';
 import { UsageError } from '../usageError';
 import type { Settings } from './settings';
@@ -43,15 +43,16 @@ export function isEmbedded(url: string): boolean {
 }
 
 /** Makes a bus and a port for a URL. A server is connected to when it is first used, so it may come later than this process. */
-export function openServer(url: string, env: string, clientName: string): AppServer {
+export function openServer(url: string, env: string, clientName: string, telemetry?: Telemetry): AppServer {
+  const watched = telemetry === undefined ? {} : { telemetry };
   if (isEmbedded(url)) {
     const port = createEmbeddedPort();
-    const bus = createBus({ port, env });
+    const bus = createBus({ port, env, ...watched });
     return { bus, port, isEmbedded: true, close: () => bus.close() };
   }
   const redis = { url, clientName };
   // The bus has the URL and not the port: the heartbeat thread of a consumer needs a connection of its own.
-  const bus = createBus({ redis, env });
+  const bus = createBus({ redis, env, ...watched });
   const port = lazyPort(() => connectRedis(redis));
   return {
     bus,

@@ -10,6 +10,7 @@ import { UsageError } from '../usageError';
 import { AppLife } from './appLife';
 import { abortGraceMs, appFlags, readAppOptions, readWorkersOptions, requireShared, workerFlags } from './appOptions';
 import type { AppOptions, WorkersOptions } from './appOptions';
+import { startMonitoring } from './monitoring';
 import { openServer } from './openServer';
 import { Settings } from './settings';
 import { loadExecutor, startWorker } from './workers';
@@ -38,9 +39,10 @@ export async function runApplication(options: RunApplicationOptions): Promise<ne
   const log = await createLogLines(options.log);
   const life = new AppLife(log, options.closeMs + abortGraceMs);
   return life.run(async () => {
+    const monitoring = life.add(await startMonitoring(options, log));
     const execute = await loadExecutor(options.workersOptions);
     const store = life.add(await openRunStore(options.store, options.env));
-    const server = life.add(openServer(options.url, options.env, 'redis-streams-worker'));
+    const server = life.add(openServer(options.url, options.env, 'redis-streams-worker', monitoring.telemetry));
     const parts = { bus: server.bus, port: server.port, store, group: options.group, log };
     const { marker, sweeper } = createSweeper(parts, options.sweep);
     if (options.sweep.intervalMs > 0) {
@@ -48,6 +50,11 @@ export async function runApplication(options: RunApplicationOptions): Promise<ne
       life.add({ close: () => sweeper.stop() });
     }
     const { consumer, consumerOptions } = options.workersOptions;
-    await startWorker(life, parts, marker, execute, { name: consumer, consumerOptions, closeMs: options.closeMs });
+    await startWorker(life, parts, marker, execute, {
+      name: consumer,
+      consumerOptions,
+      closeMs: options.closeMs,
+      monitoring,
+    });
   });
 }

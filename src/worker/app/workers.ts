@@ -8,6 +8,7 @@ import type { RunExecutor } from '../runs/executeRun';
 import type { FailureMarker } from '../runs/failureMarker';
 import { closeRunsConsumer, createRunsConsumer } from '../runs/runsWorker';
 import type { RunsParts } from '../runs/runsWorker';
+import type { Monitoring } from '../telemetry/openMonitoring';
 import type { AppLife } from './appLife';
 import type { WorkersOptions } from './appOptions';
 
@@ -16,17 +17,25 @@ export async function loadExecutor({ handler }: WorkersOptions): Promise<RunExec
   return handler === undefined ? echo : loadHandlerFile(handler);
 }
 
+/** How a consumer of runs is started. */
+export interface WorkerSetup extends Pick<WorkersOptions, 'consumerOptions'> {
+  readonly name: string;
+  readonly closeMs: number;
+  readonly monitoring: Monitoring;
+}
+
 /** Starts a consumer of runs as a part of a process; resolves when it reads. */
 export async function startWorker(
   life: AppLife,
   parts: RunsParts,
   marker: FailureMarker,
   execute: RunExecutor,
-  options: { readonly name: string; readonly closeMs: number } & Pick<WorkersOptions, 'consumerOptions'>,
+  options: WorkerSetup,
 ): Promise<Consumer> {
-  const { name, closeMs, consumerOptions } = options;
+  const { name, closeMs, consumerOptions, monitoring } = options;
   const { log } = parts;
   const consumer = createRunsConsumer(parts, marker, execute, { ...consumerOptions, name });
+  monitoring.watch(consumer);
   reportEvents(consumer, {
     log,
     settled: () => undefined,

@@ -6,6 +6,7 @@
 import { systemClock } from '../../base/clock';
 import { AppLife } from '../app/appLife';
 import { abortGraceMs } from '../app/appOptions';
+import { startMonitoring } from '../app/monitoring';
 import { openServer } from '../app/openServer';
 import { loadExecutor, startWorker } from '../app/workers';
 import { createLogLines } from '../run/logLines';
@@ -21,9 +22,11 @@ export async function runGateway(options: GatewayOptions): Promise<never> {
   const log = await createLogLines(options.log);
   const life = new AppLife(log, options.closeMs + abortGraceMs);
   return life.run(async () => {
+    let isListening = false;
+    const monitoring = life.add(await startMonitoring(options, log, { isReady: () => isListening }));
     const execute = await loadExecutor(options.workersOptions);
     const store = life.add(await openRunStore(options.store, options.env));
-    const server = life.add(openServer(options.url, options.env, 'redis-streams-gateway'));
+    const server = life.add(openServer(options.url, options.env, 'redis-streams-gateway', monitoring.telemetry));
     const parts = { bus: server.bus, port: server.port, store, group: options.group, log };
     const { marker, sweeper } = createSweeper(parts, options.sweep);
     if (options.sweep.intervalMs > 0) {
@@ -36,6 +39,7 @@ export async function runGateway(options: GatewayOptions): Promise<never> {
         name: options.workers === 1 ? consumer : `${consumer}-${index}`,
         consumerOptions,
         closeMs: options.closeMs,
+        monitoring,
       });
     }
     const app = createGatewayApp({
@@ -50,7 +54,13 @@ export async function runGateway(options: GatewayOptions): Promise<never> {
       maxBodyBytes: options.maxBodyBytes,
     });
     const http = await serveHttp(app, options.host, options.port);
-    life.add({ close: () => http.close(options.closeMs) });
+    isListening = true;
+    life.add({
+      close: () => {
+        isListening = false;
+        return http.close(options.closeMs);
+      },
+    });
     const where = `${server.bus.keyOf('koda:runs')}, store ${store.kind}`;
     log.info(`Gateway: ${http.url} (stream ${where}${options.token === undefined ? '' : ', bearer token needed'})`);
   });

@@ -5,6 +5,7 @@
  */
 import { AppLife } from '../app/appLife';
 import { abortGraceMs, readAppOptions, readStore, readWorkersOptions } from '../app/appOptions';
+import { startMonitoring } from '../app/monitoring';
 import { isEmbedded, openServer, readUrl } from '../app/openServer';
 import { Settings } from '../app/settings';
 import { exitCodes } from '../run/exitCodes';
@@ -15,7 +16,7 @@ import { createLessonConsumer } from './lessonConsumer';
 import { lessonEvents } from './lessonEvents';
 import { memoryLessonStore, openPostgresLessonStore } from './lessonStore';
 
-const runFlags = ['url', 'env', 'group', 'consumer', 'store', 'close-ms', 'min-idle-ms', 'log'];
+const runFlags = ['url', 'env', 'group', 'consumer', 'store', 'close-ms', 'min-idle-ms', 'metrics-port', 'log'];
 const publishFlags = ['url', 'env', 'type', 'student', 'lesson', 'task', 'score'];
 
 /** Runs a command of `lessons`; answers the exit code. */
@@ -41,13 +42,15 @@ async function consume(args: readonly string[], env: NodeJS.ProcessEnv): Promise
   const log = await createLogLines(options.log);
   const life = new AppLife(log, options.closeMs + abortGraceMs);
   return life.run(async () => {
+    const monitoring = life.add(await startMonitoring(options, log));
     const { store: choice } = options;
     const store = life.add(
       choice.kind === 'memory' ? memoryLessonStore() : await openPostgresLessonStore(choice.databaseUrl),
     );
-    const server = life.add(openServer(options.url, options.env, 'redis-streams-lessons'));
+    const server = life.add(openServer(options.url, options.env, 'redis-streams-lessons', monitoring.telemetry));
     const group = settings.text('group') ?? 'progress';
     const { consumer, counts } = createLessonConsumer(server.bus, store, { ...consumerOptions, group, name, log });
+    monitoring.watch(consumer);
     reportEvents(consumer, {
       log,
       settled: () => undefined,

@@ -3,6 +3,7 @@ import { parseEntryId } from '../../bus';
 import type { EntryId } from '../../bus';
 import { inTransaction, migrate, openPool } from '../postgres/pool';
 import type { Migration } from '../postgres/pool';
+import { DatabaseError } from './runStore';
 import type { NewRun, PendingCursor, PendingRuns, Run, RunFailure, RunStatus, RunStore } from './runStore';
 
 /**
@@ -71,7 +72,7 @@ export async function openPostgresRunStore(databaseUrl: string, env: string): Pr
   } catch (error) {
     await pool.end();
     const why = error instanceof Error && error.message !== '' ? error.message : codeOf(error);
-    throw new Error(`The database of DATABASE_URL cannot be used: ${why}`, { cause: error });
+    throw new DatabaseError(`The database of DATABASE_URL cannot be used: ${why}`, { cause: error });
   }
   return new PostgresRunStore(pool, env);
 }

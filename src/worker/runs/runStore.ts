@@ -50,6 +50,11 @@ export interface PendingRuns {
   readonly next: PendingCursor | undefined;
 }
 
+/** The database of a store cannot be used; the message says why, without its URL. */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError';
+}
+
 /** Keeps runs. Every method is one atomic step, and doing it twice is the same as doing it once. */
 export interface RunStore {
   readonly kind: 'memory' | 'postgres';

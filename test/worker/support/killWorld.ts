@@ -193,9 +193,8 @@ async function startChild(world: AppWorld, env: string, role: KillPoint['role'],
 async function killChildren(): Promise<void> {
   const left = [...live];
   for (const child of left) child.kill('SIGKILL');
-  await Promise.all(
-    left.map((child) => (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined)),
-  );
+  const dying = left.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+  await Promise.all(dying.map((child) => once(child, 'exit')));
 }
 
 let bundled: Promise<string> | undefined;
