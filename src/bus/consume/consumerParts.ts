@@ -138,6 +138,7 @@ export class ConsumerParts {
         this.settler.settle(delivery, outcome);
       },
       ended: (delivery, late) => {
+        held.ended(delivery);
         if (late) events.emit('late-result', { id: delivery.id });
         this.freed(delivery);
       },

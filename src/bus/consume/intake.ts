@@ -81,6 +81,12 @@ export class Intake {
     // Somebody moved the group back, or reclaimed what is being handled here: it is not to run twice.
     if (held.has(id)) return;
     const delivery = new Delivery(id, fields, deliveries, now);
+    if (held.isStray(id)) {
+      // Its former handler goes on here, so it is given back for another consumer, or for this one when that handler has ended.
+      held.add(delivery);
+      settler.release(delivery);
+      return;
+    }
     held.add(delivery);
     if (events.has('delivered')) events.emit('delivered', deliveredEvent(delivery, from));
     if (options.codec) {

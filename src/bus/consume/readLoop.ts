@@ -46,6 +46,9 @@ export interface ReadLoopOptions {
 /** How many pending entries one look goes through, whatever it takes of them. */
 const scanCount = 200;
 
+/** How often a retry that is due is looked at whose former handler still runs here; other consumers may take it meanwhile. */
+const strayRetryMs = 500;
+
 /**
  * How much longer than the minimum idle time an entry lies before a read takes it over. A retry is wound to the minimum idle time, and
  * so is what is given back: the difference leaves the one to who scheduled it and the other to anybody but who gave it back.
@@ -245,7 +248,7 @@ export class ReadLoop {
       from: at.from,
       scan: scanCount,
       limit: free,
-      busy: [...held.ids(), ...schedule.ids()],
+      busy: [...held.busyIds(), ...schedule.ids()],
     });
     const from = page.scannedTo === undefined ? undefined : nextEntryId(page.scannedTo);
     this.recovering = from === undefined ? undefined : { from, countDelivery: at.countDelivery };
@@ -253,8 +256,10 @@ export class ReadLoop {
   }
 
   private async takeDue(now: number, free: number): Promise<void> {
-    const { port, stream, group, consumer, maxDeliveries, minIdleMs, schedule } = this.options;
-    const ids = schedule.takeDue(now, Math.min(free, scanCount));
+    const { port, stream, group, consumer, maxDeliveries, minIdleMs, schedule, held } = this.options;
+    const due = schedule.takeDue(now, Math.min(free, scanCount));
+    const ids = due.filter((id) => !held.isStray(id));
+    for (const id of due) if (held.isStray(id)) schedule.add(id, now + strayRetryMs);
     if (ids.length === 0) return;
     this.options.takenOver(await port.run(claimDue, { stream, group, consumer, maxDeliveries, minIdleMs, ids }));
   }
@@ -272,7 +277,7 @@ export class ReadLoop {
       from: this.reclaimFrom,
       scan: scanCount,
       limit: Math.min(free, policy.count),
-      busy: held.ids(),
+      busy: held.busyIds(),
     });
     const from = page.scannedTo === undefined ? undefined : nextEntryId(page.scannedTo);
     this.reclaimFrom = from ?? minEntryId;
