@@ -1,7 +1,7 @@
 /** The consumers that `bench/bus.ts` compares: the raw ioredis loop in two forms, this bus, and BullMQ when it is installed by hand. */
 import { Redis } from 'ioredis';
 import { createBus } from '../src/bus';
-import type { BusOptions, ConsumerOptions } from '../src/bus';
+import type { Bus, BusOptions, ConsumerOptions, Middleware } from '../src/bus';
 
 /** What a handler of the benchmark does with one message. */
 export type BenchHandler = (payload: string | undefined) => Promise<void>;
@@ -36,6 +36,8 @@ export const rawMultiId: BenchLoop = (run) =>
 export interface BusLoopOptions {
   readonly bus?: Partial<BusOptions>;
   readonly consumer?: Partial<ConsumerOptions>;
+  /** Middleware that needs the bus. */
+  readonly use?: (bus: Bus) => readonly Middleware[];
 }
 
 /** This bus with its defaults, heartbeats on, and as many read ahead as the raw loop reads at once. */
@@ -50,7 +52,8 @@ export async function busLoop(
     const done = new Promise<number>((resolve) => {
       finish = resolve;
     });
-    const consumerOptions = { group: benchGroup, concurrency, prefetch: 100, ...options.consumer };
+    const use = options.use?.(bus) ?? [];
+    const consumerOptions = { group: benchGroup, concurrency, prefetch: 100, use, ...options.consumer };
     const consumer = bus.consume(stream, consumerOptions, ({ fields }) => handler(fields.payload));
     let began = 0;
     consumer.on('acknowledged', ({ ids }) => {
