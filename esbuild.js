@@ -88,10 +88,10 @@ const reporter = {
   },
 };
 
-/** Nobody steps into packages, and their places are two fifths of a source map: they are left out, for the download's sake. */
-function leaveOutPackages(mapFile) {
+/** Nobody steps into packages or the embedded engine, and their places are half of a source map: the download goes without them. */
+function leaveOutForeign(mapFile) {
   const map = JSON.parse(fs.readFileSync(mapFile, 'utf8'));
-  const isOwn = map.sources.map((source) => !source.includes('node_modules/'));
+  const isOwn = map.sources.map((source) => !/(^|\/)(node_modules|src\/embedded)\//.test(source));
   const lines = sourcemap.decode(map.mappings).map((line) => {
     let wasOwn = true;
     return line.flatMap((segment) => {
@@ -118,7 +118,7 @@ async function main() {
   }
   const results = await rebuildAndDispose(contexts);
   for (const name of ['worker', 'bus'])
-    if (fs.existsSync(`dist/${name}.js.map`)) leaveOutPackages(`dist/${name}.js.map`);
+    if (fs.existsSync(`dist/${name}.js.map`)) leaveOutForeign(`dist/${name}.js.map`);
   writeBusTypes();
   for (const { metafile } of results) {
     for (const [file, output] of Object.entries(metafile.outputs)) {
