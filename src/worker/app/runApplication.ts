@@ -23,6 +23,7 @@ export interface RunApplicationOptions extends AppOptions {
 /** Reads the arguments of `run` for the runs application. */
 export function readRunApplicationOptions(args: readonly string[], env: NodeJS.ProcessEnv): RunApplicationOptions {
   const settings = new Settings(args, env, { valued: [...appFlags, ...workerFlags] });
+  if (settings.text('url') === undefined) throw new UsageError('run needs --url (or REDIS_STREAMS_URL)');
   if (settings.text('store') === undefined && settings.secret('DATABASE_URL') === undefined) {
     throw new UsageError(
       'run needs --stream (or REDIS_STREAMS_STREAM) to read a stream of yours, or DATABASE_URL to be a worker of the runs application. ' +

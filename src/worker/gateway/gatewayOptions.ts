@@ -17,7 +17,8 @@ export interface GatewayOptions extends AppOptions {
   readonly workersOptions: WorkersOptions;
 }
 
-const gatewayFlags = ['host', 'port', 'rate-per-minute', 'max-body-bytes', 'workers'];
+/** The flags of the gateway besides those of the application and of its workers. */
+export const gatewayFlags = ['host', 'port', 'rate-per-minute', 'max-body-bytes', 'workers'];
 const shortestToken = 16;
 
 /** Reads the arguments of `gateway`. */
