@@ -14,6 +14,7 @@ const common = {
   metafile: true,
   outdir: 'dist',
   legalComments: 'none',
+  // The client tells the kinds of its errors by the names of their classes, which bundling would change.
   keepNames: true,
 };
 
@@ -25,7 +26,6 @@ const node = {
   format: 'cjs',
   sourcemap: true,
   sourcesContent: false,
-  keepNames: false,
   minifySyntax: isProduction,
   minifyWhitespace: isProduction,
 };
@@ -36,7 +36,6 @@ const builds = [
     entryPoints: { extension: 'src/extension.ts' },
     external: ['vscode'],
     minify: isProduction,
-    keepNames: true,
     sourcemap: !isProduction,
   },
   { ...node, entryPoints: { worker: 'src/worker/main.ts' } },
