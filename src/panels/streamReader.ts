@@ -1,5 +1,5 @@
 /** What the stream panel reads, as facts; `inspectReader.ts` reads them over a live connection. Times are the server's clock. */
-import type { ConsumerName, Entry, EntryId, GroupName, StreamKey } from '../bus';
+import type { ConsumerName, Entry, EntryId, GroupName, HistoryEvent, MessageHistory, StreamKey } from '../bus';
 import type { Standing } from '../bus/inspect/standing';
 import type { LiveConnection } from '../connections/liveConnection';
 import type { EntriesQuery, Figure } from '../protocol/streamPanel';
@@ -50,11 +50,6 @@ export interface DeadLetterFacts {
   readonly format: 'own' | 'foreign';
 }
 
-/** A dead letter of this entry, found in the stream's dead letters. */
-export interface FoundDeadLetter extends DeadLetterFacts {
-  readonly id: EntryId;
-}
-
 /** All that is known about one entry. */
 export interface EntryFacts {
   readonly id: EntryId;
@@ -63,10 +58,11 @@ export interface EntryFacts {
   readonly standings: readonly Standing[];
   /** What the entry says of itself when it is a dead letter. */
   readonly deadLetter: DeadLetterFacts | null;
-  /** Where it came from when it is a replay. */
-  readonly replayOf: { readonly id: EntryId; readonly replays: number } | null;
-  /** Its dead letters, as far as they were looked through. */
-  readonly deadLetters: readonly FoundDeadLetter[];
+  /** All that anybody knows of it and of its copies, oldest first. */
+  readonly history: readonly HistoryEvent[];
+  readonly journal: MessageHistory['journal'];
+  /** Groups that are past it and of which nobody knows how it ended. */
+  readonly unknownEndings: readonly GroupName[];
   readonly serverTimeMs: number;
 }
 

@@ -12,7 +12,7 @@ import type {
   StreamOverview,
 } from '../protocol/streamPanel';
 import { idTimeMs } from './entryIds';
-import { historyView } from './history';
+import { historyLimits, historyView } from './history';
 import { entryCommands, entryReply } from './redisCli';
 import { standingViews } from './standings';
 import type { DeadLetterFacts, EntriesFacts, EntryFacts, StreamFacts } from './streamReader';
@@ -76,6 +76,7 @@ export function detailView(key: StreamKey, facts: EntryFacts, l10n: Localizer): 
   const { id, entry, deadLetter, serverTimeMs } = facts;
   const standings = shownStandings(facts.standings);
   const groups = standings.map(({ group }) => group);
+  const history = historyView(facts, l10n);
   return {
     id,
     timeMs: idTimeMs(id),
@@ -85,7 +86,8 @@ export function detailView(key: StreamKey, facts: EntryFacts, l10n: Localizer): 
     raw: entryReply(id, entry?.fields ?? null, maxRawChars),
     standings: standingViews(standings, entry !== null, l10n),
     groupCount: facts.standings.length,
-    history: historyView({ ...facts, standings }, l10n),
+    history,
+    historyLimits: historyLimits(facts, history.length),
     deadLetter: deadLetter && deadLetterView(deadLetter, facts, l10n),
     commands: fitting(entryCommands(key, id, groups), maxCommandsChars),
     serverTimeMs,

@@ -115,16 +115,43 @@ export interface StandingView {
   readonly explanation: string;
 }
 
+/** Where an event is known from: a delivery journal, this extension's own watching, dead letters and replays, or the server now. */
+export type HistorySourceView = 'recorded' | 'observed' | 'derived' | 'server';
+
 /** One event in the life of a message, with where it is known from. */
 export interface HistoryEventView {
   readonly atMs: number | null;
   readonly title: string;
-  readonly source: 'recorded' | 'observed' | 'derived' | 'server';
+  /** Never empty; several when they agree. */
+  readonly sources: readonly HistorySourceView[];
   readonly group?: NameView;
   readonly consumer?: NameView;
   readonly attempt?: number;
   readonly outcome: 'neutral' | 'good' | 'bad';
+  /** How long the handler ran, and the delay until the next delivery. */
+  readonly tookMs?: number;
+  readonly delayMs?: number;
+  /** The entry that it happened to, when that is another copy of the message. */
+  readonly entry?: string;
+  /** Who recorded it: host, process, version. */
+  readonly writer?: string;
   readonly error?: { readonly type: string; readonly message: string; readonly stack?: string };
+}
+
+/** What the history of an entry does not tell. */
+export interface HistoryLimits {
+  /** `none`: there is no delivery journal. `not-permitted`: there may be one, but the user may not read it. */
+  readonly journal: 'read' | 'none' | 'not-permitted';
+  /** When the oldest event is from that the journal still has, when that is later than the entry. */
+  readonly recordedSinceMs?: number;
+  /** Between these times the journal was not looked through. */
+  readonly skipped?: { readonly fromMs: number; readonly toMs: number };
+  /** Entries of the journal that are no events. */
+  readonly malformed: number;
+  /** Events that are known but left out, because there are so many. */
+  readonly hidden: number;
+  /** The first groups that are past the entry and of which nobody knows how it ended. */
+  readonly unknownEndings: readonly NameView[];
 }
 
 /** What a dead letter says of itself. */
@@ -159,6 +186,7 @@ export interface EntryDetail {
   readonly standings: readonly StandingView[];
   readonly groupCount: number;
   readonly history: readonly HistoryEventView[];
+  readonly historyLimits: HistoryLimits;
   readonly deadLetter: DeadLetterView | null;
   /** The redis-cli lines that show the same. */
   readonly commands: readonly string[];

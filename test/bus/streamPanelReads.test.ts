@@ -11,7 +11,7 @@ import type { InspectPort } from '../../src/connections/inspectPort';
 import type { LiveConnection } from '../../src/connections/liveConnection';
 import { openRedisPort } from '../../src/connections/openRedisPort';
 import { InspectReader } from '../../src/panels/inspectReader';
-import type { EntriesFacts } from '../../src/panels/streamReader';
+import type { EntriesFacts, EntryFacts } from '../../src/panels/streamReader';
 import { startRedis } from '../support/redisServer';
 import type { RedisServer } from '../support/redisServer';
 import { uniqueKey } from '../support/uniqueKey';
@@ -169,14 +169,25 @@ describe('the reads of the stream panel', function () {
     const deadId = await redis.xadd(`${key}:dlq`, '1700000006000-0', ...deadLetterFields(entry, failure));
     await redis.xadd(`${key}:dlq`, '1700000007000-0', 'other', 'thing');
     const facts = await readerOf(key).entry(died, never);
-    assert.deepEqual(
-      facts?.deadLetters.map(({ id, reason, deliveries, diedId }) => [id, reason, deliveries, diedId]),
-      [[deadId, 'handler-error', 3, died]],
-    );
+    const told = (one: EntryFacts | null): unknown =>
+      one?.history.map(({ kind, id, reason, attempt, copy }) => [kind, id, reason ?? copy, attempt]);
+    assert.deepEqual(told(facts), [
+      ['added', died, undefined, undefined],
+      ['dead-lettered', died, 'handler-error', 3],
+    ]);
     const letter = await readerOf(`${key}:dlq`).entry(deadId ?? '', never);
     assert.deepEqual([letter?.deadLetter?.format, letter?.deadLetter?.originalId], ['own', died]);
     const replay = await redis.xadd(key, '*', 'n', '1', 'dl.id', died, 'dl.replays', '2');
-    assert.deepEqual((await readerOf(key).entry(replay ?? '', never))?.replayOf, { id: died, replays: 2 });
+    assert.deepEqual(told(await readerOf(key).entry(replay ?? '', never)), [
+      ['added', died, undefined, undefined],
+      ['dead-lettered', died, 'handler-error', 3],
+      ['replayed', died, replay, 2],
+    ]);
+    assert.deepEqual(told(await readerOf(key).entry(died, never)), [
+      ['added', died, undefined, undefined],
+      ['dead-lettered', died, 'handler-error', 3],
+      ['replayed', died, replay, 2],
+    ]);
   });
 
   it('rejects with what is wrong when the key is no stream or is gone', async () => {

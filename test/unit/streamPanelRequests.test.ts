@@ -137,8 +137,9 @@ describe('the answers to the stream panel', () => {
           entry,
           standings: [],
           deadLetter: null,
-          replayOf: null,
-          deadLetters: [],
+          history: [],
+          journal: { state: 'none', recordedSinceMs: undefined, malformed: 0, skipped: undefined },
+          unknownEndings: [],
           serverTimeMs: 0,
         }),
     });

@@ -3,11 +3,16 @@ import assert from 'node:assert/strict';
 import { englishLocalizer as l10n } from '../../src/base/localize';
 import { consumerName, entryId, groupName, streamKey } from '../../src/bus/ids';
 import type { Entry, PendingEntry } from '../../src/bus/entries';
+import type { HistoryEvent } from '../../src/bus/history/historyEvent';
+import { journalEventNames } from '../../src/bus/history/journalEvent';
+import { mergeHistory } from '../../src/bus/history/mergeHistory';
+import type { HistoryFacts } from '../../src/bus/history/mergeHistory';
 import type { Standing } from '../../src/bus/inspect/standing';
-import { historyView } from '../../src/panels/history';
+import { historyLimits, historyView } from '../../src/panels/history';
 import { whyNotPostable } from '../../src/panels/postable';
 import { standingViews } from '../../src/panels/standings';
 import type { EntryFacts } from '../../src/panels/streamReader';
+import type { HistoryEventView } from '../../src/protocol/streamPanel';
 import { detailView, overviewView, pageView, payloadText, rowView } from '../../src/panels/streamViews';
 
 const addedMs = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -17,7 +22,24 @@ const entryOf = (...parts: (string | Uint8Array)[]): Entry => ({ id, fields: par
 
 function facts(changes: Partial<EntryFacts> = {}): EntryFacts {
   const entry = entryOf('type', 'paid');
-  return { id, entry, standings: [], deadLetter: null, replayOf: null, deadLetters: [], serverTimeMs, ...changes };
+  const journal = { state: 'none', recordedSinceMs: undefined, malformed: 0, skipped: undefined } as const;
+  const unknown = { history: [], journal, unknownEndings: [] };
+  return { id, entry, standings: [], deadLetter: null, ...unknown, serverTimeMs, ...changes };
+}
+
+/** What several sources know, merged. */
+function merged(changes: Partial<HistoryFacts> = {}): readonly HistoryEvent[] {
+  return mergeHistory({
+    id,
+    hasEntry: true,
+    standings: [],
+    deadLetter: undefined,
+    replayOf: undefined,
+    deadLetters: [],
+    replays: [],
+    journal: [],
+    ...changes,
+  });
 }
 
 const common = { group: groupName('billing'), lastDeliveredId: entryId(`${addedMs}-9`) };
@@ -81,11 +103,9 @@ describe('where an entry stands', () => {
 });
 
 describe('the delivery history', () => {
-  const letter = {
-    format: 'own' as const,
-    id: entryId(`${addedMs + 9000}-0`),
-    originalId: id,
-    diedId: id,
+  const failure = {
+    id,
+    entry: id,
     group: groupName('billing'),
     consumer: consumerName('w1'),
     reason: 'handler-error',
@@ -95,8 +115,11 @@ describe('the delivery history', () => {
     atMs: addedMs + 8000,
     replays: 0,
   };
-  const told = (changes: Partial<EntryFacts>): (readonly unknown[])[] =>
-    historyView(facts(changes), l10n).map(({ atMs, title, source, attempt }) => [atMs, title, source, attempt]);
+  const letter = { deadId: entryId(`${addedMs + 9000}-0`), failure };
+  const view = (changes: Partial<HistoryFacts>): readonly HistoryEventView[] =>
+    historyView({ id: changes.id ?? id, history: merged(changes) }, l10n);
+  const told = (changes: Partial<HistoryFacts>): (readonly unknown[])[] =>
+    view(changes).map(({ atMs, title, sources, attempt }) => [atMs, title, sources.join('+'), attempt]);
 
   it('starts with the entry and ends with its last delivery, each with its source', () => {
     assert.deepEqual(told({ standings: [pendingIn({ deliveryCount: 2 })] }), [
@@ -106,11 +129,11 @@ describe('the delivery history', () => {
   });
 
   it('tells of dead letters that carry the id, with their error', () => {
-    const [, dead] = historyView(facts({ deadLetters: [letter] }), l10n);
+    const [, dead] = view({ deadLetters: [letter] });
     assert.deepEqual(dead, {
       atMs: addedMs + 8000,
       title: 'Dead-lettered: handler-error',
-      source: 'derived',
+      sources: ['derived'],
       group: { text: 'billing', display: 'billing' },
       consumer: { text: 'w1', display: 'w1' },
       attempt: 3,
@@ -119,10 +142,56 @@ describe('the delivery history', () => {
     });
   });
 
+  it('tells what a journal recorded: outcome, time that it took or will take, error, and who wrote it', () => {
+    const writer = { host: 'h1', pid: '12', version: 'v3' };
+    const common = {
+      id,
+      journalId: entryId('1-0'),
+      group: groupName('billing'),
+      consumer: consumerName('w1'),
+      attempt: 1,
+    };
+    const error = { type: 'TypeError', message: 'no', stack: 'at x' };
+    const journal = [
+      { ...common, ...writer, event: 'claimed', atMs: addedMs + 1 },
+      { ...common, event: 'failed', atMs: addedMs + 2, durationMs: 41, error },
+      { ...common, event: 'retry-scheduled', atMs: addedMs + 3, durationMs: 5000 },
+      { ...common, event: 'acknowledged', atMs: addedMs + 4, durationMs: 7, id: entryId('7-0') },
+    ] as const;
+    const views = view({ journal });
+    assert.deepEqual(
+      views.map(({ title, outcome, tookMs, delayMs, entry, writer: by }) => [
+        title,
+        outcome,
+        tookMs,
+        delayMs,
+        entry,
+        by,
+      ]),
+      [
+        ['Added to the stream', 'neutral', undefined, undefined, undefined, undefined],
+        ['Claimed from another consumer', 'neutral', undefined, undefined, undefined, 'h1, process 12, version v3'],
+        ['Failed', 'bad', 41, undefined, undefined, undefined],
+        ['Retry scheduled', 'neutral', undefined, 5000, undefined, undefined],
+        ['Acknowledged', 'good', 7, undefined, '7-0', undefined],
+      ],
+    );
+    assert.deepEqual(views[2]?.error, error);
+  });
+
+  it('has words of its own for every kind of event', () => {
+    const titles = new Set(
+      (['pending', ...journalEventNames] as const).map(
+        (kind) => historyView({ id, history: [{ kind, sources: ['server'], atMs: 1, id }] }, l10n)[0]?.title,
+      ),
+    );
+    assert.equal(titles.size, journalEventNames.length + 1);
+  });
+
   it('of a dead letter itself starts with the original', () => {
     const original = entryId(`${addedMs - 5000}-0`);
     const died = entryId(`${addedMs - 1000}-0`);
-    assert.deepEqual(told({ deadLetter: { ...letter, originalId: original, diedId: died, atMs: addedMs - 10 } }), [
+    assert.deepEqual(told({ deadLetter: { ...failure, id: original, entry: died, atMs: addedMs - 10, replays: 1 } }), [
       [addedMs - 5000, `First added as ${original}`, 'derived', undefined],
       [addedMs - 1000, `Replayed as ${died}`, 'derived', undefined],
       [addedMs - 10, 'Dead-lettered: handler-error', 'derived', 3],
@@ -139,9 +208,40 @@ describe('the delivery history', () => {
 
   it('puts what has no time first and invents none', () => {
     const odd = entryId('5-0');
-    const [first] = historyView(facts({ id: odd, entry: { id: odd, fields: [] } }), l10n);
+    const [first] = view({ id: odd });
     assert.deepEqual([first?.atMs, first?.title], [null, 'Added to the stream']);
-    assert.deepEqual(told({ entry: null }), []);
+    assert.deepEqual(told({ hasEntry: false }), []);
+  });
+
+  it('of very many events shows the first and the newest, and says how many it leaves out and what else is not known', () => {
+    const at = (n: number): HistoryEvent => ({ kind: 'failed', sources: ['recorded'], atMs: addedMs + n, id });
+    const error = { type: 'E', message: 'm'.repeat(5000), stack: 's'.repeat(50_000) };
+    const history = Array.from({ length: 5000 }, (_, n) => ({ ...at(n), ...(n === 3 ? { error } : {}) }));
+    const views = historyView({ id, history }, l10n);
+    assert.equal(views.length, 300);
+    assert.deepEqual([views[0]?.atMs, views.at(-1)?.atMs], [addedMs, addedMs + 4999]);
+    assert.ok((views[3]?.error?.stack?.length ?? 0) <= 4096);
+    const journal = {
+      state: 'read',
+      recordedSinceMs: addedMs + 5,
+      malformed: 2,
+      skipped: { fromMs: 1, toMs: 2 },
+    } as const;
+    const unknownEndings = Array.from({ length: 50 }, (_, n) => groupName(`g${n}`));
+    const limits = historyLimits(facts({ history, journal, unknownEndings }), views.length);
+    assert.deepEqual(
+      { ...limits, unknownEndings: limits.unknownEndings.length },
+      {
+        journal: 'read',
+        recordedSinceMs: addedMs + 5,
+        malformed: 2,
+        skipped: { fromMs: 1, toMs: 2 },
+        hidden: 4700,
+        unknownEndings: 20,
+      },
+    );
+    const older = { ...journal, recordedSinceMs: addedMs - 5 };
+    assert.equal(historyLimits(facts({ history: merged(), journal: older }), 1).recordedSinceMs, undefined);
   });
 });
 

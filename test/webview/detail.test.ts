@@ -107,11 +107,43 @@ describe('the stream panel, one entry', function () {
     const events = panel.page.getByRole('list', { name: 'Delivery history' }).getByRole('listitem');
     const texts = (await events.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
     assert.match(texts[0] ?? '', /^Added to the stream server/);
-    assert.match(texts[1] ?? '', /^Dead-lettered derived .*\+1\.2 s.*billing.*worker-1.*delivery 3.*Invalid slug/);
-    assert.match(texts[3] ?? '', /^Last delivered, still pending server .*\+1 h/);
-    assert.equal(await events.nth(1).getByText('handler.ts').isVisible(), false);
-    await events.nth(1).getByText('Invalid slug "café"').click();
-    await events.nth(1).getByText('handler.ts').waitFor();
+    assert.match(texts[1] ?? '', /^Delivered recorded .*\+200 ms.*worker-1/);
+    await events.nth(1).getByTitle('Recorded by host-1, process 4211, version 2.3.0').waitFor();
+    assert.match(
+      texts[2] ?? '',
+      /^Failed recorded .*\+990 ms.*billing.*worker-1.*delivery 3.*took 990 ms.*Invalid slug/,
+    );
+    assert.match(texts[3] ?? '', /^Dead-lettered: handler-error recorded derived .*\+10 ms/);
+    assert.match(texts[6] ?? '', /^Retry scheduled recorded .*in 5 s.*1764345600000-0/);
+    assert.match(texts[7] ?? '', /^Last delivered, still pending server .*\+1 h/);
+    assert.equal(await events.nth(2).getByText('handler.ts').isVisible(), false);
+    await events.nth(2).getByText('Invalid slug "café"').click();
+    await events.nth(2).getByText('handler.ts').waitFor();
+  });
+
+  it('says what the history does not tell, and why', async () => {
+    const texts = async (): Promise<string[]> => panel.page.locator('.history-notes li').allInnerTexts();
+    await open();
+    await panel.page.getByRole('tab', { name: /Delivery history/ }).click();
+    const [since = '', malformed = '', ending = ''] = await texts();
+    assert.match(since, /^The delivery journal goes back to .*:.* What was before is not known\.$/);
+    assert.equal(malformed, '1 entry of the journal is no event.');
+    assert.match(ending, /^The group audit is past it .* not known\.$/);
+    const limits = { malformed: 0, hidden: 0, unknownEndings: [] };
+    for (const [historyLimits, told] of [
+      [{ ...limits, journal: 'none' as const }, /no delivery journal.*Acknowledgements leave no trace/],
+      [{ ...limits, journal: 'not-permitted' as const }, /may not read it/],
+      [
+        { ...limits, journal: 'read' as const, skipped: { fromMs: 1, toMs: 2 } },
+        /long: from .* to .* not looked through/,
+      ],
+      [{ ...limits, journal: 'read' as const, hidden: 1200 }, /^1,200 events in between are not shown/],
+    ] as const) {
+      await open({ detail: () => ({ historyLimits }) });
+      await panel.page.getByRole('tab', { name: /Delivery history/ }).click();
+      const [only = ''] = await texts();
+      assert.match(only, told);
+    }
   });
 
   it('says that the message is gone when it is only pending', async () => {
@@ -223,7 +255,9 @@ describe('the stream panel, one entry', function () {
           {
             atMs: null,
             title: hostile,
-            source: 'server',
+            sources: ['server'],
+            entry: hostile,
+            writer: hostile,
             outcome: 'bad',
             group: name,
             consumer: name,

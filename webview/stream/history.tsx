@@ -1,7 +1,7 @@
 /** The delivery history: a vertical timeline, newest at the bottom, each event with where it is known from. */
 import type { JSX } from 'preact';
-import type { EntryDetail, HistoryEventView } from '../../src/protocol/streamPanel';
-import { formatDuration, formatFullTime, formatNumber, formatTime } from '../format';
+import type { EntryDetail, HistoryEventView, HistoryLimits, HistorySourceView } from '../../src/protocol/streamPanel';
+import { formatCount, formatDuration, formatFullTime, formatNumber, formatTime } from '../format';
 import { t } from '../l10n';
 import { SafeText } from '../safeText';
 import { groupColours } from './groupChips';
@@ -9,7 +9,7 @@ import type { StreamModel } from './streamModel';
 
 /** Draws the timeline. */
 export function History({ model, detail }: { model: StreamModel; detail: EntryDetail }): JSX.Element {
-  const { history } = detail;
+  const { history, historyLimits } = detail;
   return (
     <div class="history">
       {history.length === 0 ? (
@@ -21,19 +21,59 @@ export function History({ model, detail }: { model: StreamModel; detail: EntryDe
           ))}
         </ol>
       )}
-      <p class="muted note">
-        {t(
-          'Redis keeps no history of deliveries: this is what the server and the dead letters tell now. Acknowledgements leave no trace.',
-        )}
-      </p>
+      <ul class="history-notes muted">
+        {notes(model, historyLimits).map((note) => (
+          <li key={note}>
+            <SafeText text={note} />
+          </li>
+        ))}
+      </ul>
     </div>
   );
+}
+
+/** What the timeline does not tell, and why. */
+function notes(model: StreamModel, limits: HistoryLimits): readonly string[] {
+  const zone = model.layout.zone.value;
+  const time = (ms: number): string => formatTime(ms, zone, model.serverNowMs());
+  const { journal, recordedSinceMs, skipped, malformed, hidden, unknownEndings } = limits;
+  const found: string[] = [];
+  if (journal === 'none') {
+    found.push(
+      t(
+        'Redis keeps no history of deliveries, and this stream has no delivery journal: this is what the server and the dead letters tell now. Acknowledgements leave no trace.',
+      ),
+    );
+  }
+  if (journal === 'not-permitted') found.push(t('There may be a delivery journal, but this user may not read it.'));
+  if (recordedSinceMs !== undefined) {
+    found.push(t('The delivery journal goes back to {0}. What was before is not known.', time(recordedSinceMs)));
+  }
+  if (skipped) {
+    const text = t(
+      'The delivery journal is long: from {0} to {1} it was not looked through.',
+      time(skipped.fromMs),
+      time(skipped.toMs),
+    );
+    found.push(text);
+  }
+  if (hidden > 0)
+    found.push(formatCount(hidden, '{0} event in between is not shown.', '{0} events in between are not shown.'));
+  if (malformed > 0) {
+    found.push(
+      formatCount(malformed, '{0} entry of the journal is no event.', '{0} entries of the journal are no events.'),
+    );
+  }
+  for (const { display } of unknownEndings) {
+    found.push(t('The group {0} is past it and it is not pending there. How it ended there is not known.', display));
+  }
+  return found;
 }
 
 function Event(props: { model: StreamModel; event: HistoryEventView; previous: number | null }): JSX.Element {
   const { model, event, previous } = props;
   const zone = model.layout.zone.value;
-  const { atMs, error } = event;
+  const { atMs, error, sources } = event;
   return (
     <li class={`event ${event.outcome}`}>
       <span class={`event-dot ${groupClass(model, event)}`} aria-hidden="true" />
@@ -41,9 +81,11 @@ function Event(props: { model: StreamModel; event: HistoryEventView; previous: n
         <span class="event-title">
           <SafeText text={event.title} />
         </span>
-        <span class="source-mark" title={sourceText(event.source)}>
-          {sourceName(event.source)}
-        </span>
+        {sources.map((source) => (
+          <span key={source} class={`source-mark ${source}`} title={sourceText(source)}>
+            {sourceName(source)}
+          </span>
+        ))}
       </div>
       <p class="event-facts">
         {atMs === null ? (
@@ -60,11 +102,20 @@ function Event(props: { model: StreamModel; event: HistoryEventView; previous: n
           </span>
         ) : null}
         {event.consumer ? (
-          <span>
+          <span title={event.writer === undefined ? undefined : t('Recorded by {0}', event.writer)}>
             <SafeText text={event.consumer.display} />
           </span>
         ) : null}
         {event.attempt === undefined ? null : <span>{t('delivery {0}', formatNumber(event.attempt))}</span>}
+        {event.tookMs === undefined ? null : (
+          <span title={t('How long the handler ran')}>{t('took {0}', formatDuration(event.tookMs))}</span>
+        )}
+        {event.delayMs === undefined ? null : <span>{t('in {0}', formatDuration(event.delayMs))}</span>}
+        {event.entry === undefined ? null : (
+          <span class="mono" title={t('Another entry of the same message')}>
+            {event.entry}
+          </span>
+        )}
       </p>
       {error ? (
         <details class="event-error">
@@ -95,11 +146,11 @@ function groupClass(model: StreamModel, event: HistoryEventView): string {
   return index < 0 ? 'group-none' : `group-${index % groupColours}`;
 }
 
-function sourceName(source: HistoryEventView['source']): string {
+function sourceName(source: HistorySourceView): string {
   return { recorded: t('recorded'), observed: t('observed'), derived: t('derived'), server: t('server') }[source];
 }
 
-function sourceText(source: HistoryEventView['source']): string {
+function sourceText(source: HistorySourceView): string {
   return {
     recorded: t('Recorded by the consumer in the delivery journal.'),
     observed: t('Seen by this extension while it watched.'),

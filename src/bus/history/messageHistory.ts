@@ -79,7 +79,7 @@ export async function messageHistory(
   const limits = { ...(signal === undefined ? {} : { signal }) };
   const [deadLetters, replays] = await Promise.all([
     // Of a dead letter the others are beside it: each group has its own.
-    findDeadLetters(port, deadLetter ? [key] : deadKeys, [deadLetter ? first : id, first], { ...limits, denied }),
+    findDeadLetters(port, deadLetter ? [key] : deadKeys, [...new Set([first, id])], { ...limits, denied }),
     findReplays(port, stream, first, limits),
   ]);
   const died = deadLetter?.failure.entry;
@@ -124,29 +124,32 @@ function ownDeadLetter(key: StreamKey, entry: Entry): DeadLetter | undefined {
   return letter.form !== 'unknown' && readCompanionKey(key)?.kind === 'dlq' ? letter : undefined;
 }
 
-/** Dead letters of a message are younger than it is: they are looked for from its time on. */
+/** Dead letters of a message are younger than it is: they are looked for from the time of each of its copies on. */
 async function findDeadLetters(
   port: StandingPort,
   deadKeys: readonly StreamKey[],
   ids: readonly EntryId[],
   { denied, ...limits }: { readonly signal?: AbortSignal; readonly denied: Set<StreamKey> },
 ): Promise<readonly DeadLetter[]> {
-  const [first] = ids;
-  if (first === undefined) return [];
-  const from = entryId(`${first.slice(0, first.indexOf('-'))}-0`);
-  const keys = deadKeys.filter((deadKey) => !denied.has(deadKey));
-  const range = { from, to: 'max', count: searchedDeadLetters, ...limits } as const;
-  const pages = await Promise.all(keys.map((deadKey) => outcomeOf(boundedRange(port, deadKey, range))));
+  const looks = deadKeys.flatMap((deadKey) => (denied.has(deadKey) ? [] : ids.map((id) => ({ deadKey, id }))));
+  const pages = await Promise.all(
+    looks.map(({ deadKey, id }) => {
+      const from = entryId(`${id.slice(0, id.indexOf('-'))}-0`);
+      return outcomeOf(boundedRange(port, deadKey, { from, to: 'max', count: searchedDeadLetters, ...limits }));
+    }),
+  );
+  const found = new Map<string, DeadLetter>();
   pages.forEach((page, index) => {
-    const deadKey = keys[index];
-    if (page.state === 'not-permitted' && deadKey !== undefined) denied.add(deadKey);
+    const deadKey = looks[index]?.deadKey;
+    if (deadKey === undefined) return;
+    if (page.state === 'not-permitted') denied.add(deadKey);
+    if (page.state !== 'read') return;
+    for (const letter of page.value.map(readDeadLetter)) {
+      const isOfIt = [letter.failure.id, letter.failure.entry].some((id) => id !== undefined && ids.includes(id));
+      if (isOfIt) found.set(`${letter.deadId} ${deadKey}`, letter);
+    }
   });
-  return pages.flatMap((page) => {
-    if (page.state !== 'read') return [];
-    return page.value.map(readDeadLetter).filter(({ failure }) => {
-      return [failure.id, failure.entry].some((id) => id !== undefined && ids.includes(id));
-    });
-  });
+  return [...found.values()];
 }
 
 /** Replays stand at the end of the stream. */
