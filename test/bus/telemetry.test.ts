@@ -41,6 +41,24 @@ describe('Telemetry by OpenTelemetry', () => {
     assert.deepEqual(await world.redis.xrange(stream, id, id), [[id, ['n', '1']]]);
   });
 
+  it('finds an SDK that is registered later, for spans', async () => {
+    const stream = uniqueKey();
+    const bus = world.bus({ telemetry: otel() });
+    await bus.publish(stream, { body: { n: '1' } });
+    const sdk = startOtelWorld();
+    try {
+      await eventually(
+        async () => {
+          await bus.publish(stream, { body: { n: '1' } });
+          return sdk.spans().some(({ name }) => name === `publish ${stream}`);
+        },
+        { intervalMs: 100 },
+      );
+    } finally {
+      await sdk.stop();
+    }
+  });
+
   describe('with an SDK, spans', () => {
     let sdk: OtelWorld;
     before(() => {

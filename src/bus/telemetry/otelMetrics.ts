@@ -87,7 +87,9 @@ class StoredCounter implements Counter {
   }
 }
 
-function optionsOf({ unit, description, buckets }: MetricDefinition): MetricOptions {
+function optionsOf({ unit, description: own, operation, buckets }: MetricDefinition): MetricOptions {
+  // All operations share one instrument.
+  const description = operation === undefined ? own : 'How long an operation on the server took.';
   return { unit, description, ...(buckets ? { advice: { explicitBucketBoundaries: [...buckets] } } : {}) };
 }
 
