@@ -114,8 +114,8 @@ Puts the gateway, the bus, workers and a store together and runs five checks, ea
 publish and consume, two workers share the load, a duplicate submission is blocked, a worker crashes before its acknowledgement,
 poison. Then XLEN, XINFO GROUPS and XPENDING are compared with what was printed. Streams, runs and dead letters are its own and are removed.
 
-  --url <redis://…>          default embedded://, an engine in this process
-  --store <memory|postgres>  default memory; postgres needs DATABASE_URL
+  --url <redis://…>          or REDIS_STREAMS_URL. Default embedded://, an engine in this process
+  --store <memory|postgres>  default postgres when DATABASE_URL is set, else memory
   --json                     one object a line
 ${exitCodes}`,
 

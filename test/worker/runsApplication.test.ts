@@ -250,6 +250,20 @@ describe('The runs application', () => {
       assert.doesNotMatch(process.output(), /hunter2/);
     });
 
+    it('not with a handler file that cannot be used, with exit code 3', async () => {
+      const app = world.app();
+      const missing = app.start('run', ['--handler', 'nowhere.mjs']);
+      assert.equal(await missing.ended, 3, missing.output());
+      const wrong = app.start('gateway', [
+        '--workers',
+        '1',
+        '--handler',
+        handlerFile('none.mjs', 'export const a = 1'),
+      ]);
+      assert.equal(await wrong.ended, 3, wrong.output());
+      assert.match(wrong.output(), /has no handler; it exports a/);
+    });
+
     it('not when its port is taken, and names it', async () => {
       const app = world.app();
       const gateway = await app.gateway();

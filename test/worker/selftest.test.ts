@@ -5,6 +5,8 @@ import { checks } from '../../src/worker/selftest/checks';
 import { openStage } from '../../src/worker/selftest/stage';
 import type { Stage } from '../../src/worker/selftest/stage';
 import { MemoryRunStore } from '../../src/worker/runs/memoryRunStore';
+import { eventually } from '../support/eventually';
+import { startCluster } from '../support/redisTopology';
 import { AppWorld } from './support/appWorld';
 import { endWorkers, startWorker } from './support/workerProcess';
 
@@ -47,6 +49,20 @@ describe('The self test', () => {
       });
     }
   }
+
+  it('passes on the server of the sandbox, and on a cluster', async () => {
+    const sandbox = startWorker(['sandbox']);
+    const [, sandboxUrl = ''] = await eventually(() => /(redis:\S+)/.exec(sandbox.output()) ?? false);
+    const cluster = await startCluster();
+    try {
+      for (const url of [sandboxUrl, cluster.url]) {
+        const process = startWorker(['selftest', '--url', url], { env: { DATABASE_URL: '' } });
+        assert.equal(await process.ended, 0, process.output());
+      }
+    } finally {
+      await cluster.stop();
+    }
+  });
 
   it('needs no arguments, and tells programs in JSON', async () => {
     const process = startWorker(['selftest', '--json'], { env: { DATABASE_URL: '', REDIS_STREAMS_URL: '' } });

@@ -118,6 +118,8 @@ export function readWorkersOptions(settings: Settings, { url }: Pick<AppOptions,
       prefetch: concurrency,
       handlerTimeoutMs: settings.whole('handler-timeout-ms', { default: 30_000, min: 0, max: maxMs }),
       abortGraceMs,
+      // What became of every delivery, for whoever looks at the stream in the editor.
+      journal: true,
       ownership: { minIdleMs, heartbeatMs: beats, thread: !isEmbedded(url) },
       retry: {
         maxDeliveries: 3,

@@ -25,6 +25,7 @@ export function runHandler(store: RunStore, execute: RunExecutor): Handler {
       context.log.info(`Run ${runId} is done already`, { id: message.id });
       return;
     }
+    context.log.info(`Run ${runId}, delivery ${context.deliveryCount}`, { id: message.id });
     if (run.status === 'failed') await store.reopen(runId, message.id);
     const reply = replyText(await execute(withRun(message, run), context));
     // A result that comes after the entry was given up or taken over does not count.

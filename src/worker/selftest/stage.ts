@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../base/clock';
-import { connectRedis, createBus, defineScript, streamKey } from '../../bus';
-import type { Bus, HandlerLog, StreamKey, StreamPort } from '../../bus';
+import { connectRedis, createBus, streamKey } from '../../bus';
+import type { Bus, HandlerLog, RedisPort, StreamKey, StreamPort } from '../../bus';
 import { EmbeddedServer } from '../../embedded';
 import { isEmbedded } from '../app/openServer';
 import { createGatewayApp } from '../gateway/gatewayApp';
@@ -43,11 +43,11 @@ export function selftestEnvironment(): string {
 export async function openStage(url: string, store: RunStore, env: string): Promise<Stage> {
   const session = 'selftest';
   const server = isEmbedded(url) ? new EmbeddedServer({ clock: systemClock() }) : undefined;
-  const connect = (client: string): Promise<StreamPort> =>
-    server
-      ? Promise.resolve(server.process(client).openPort())
-      : connectRedis({ url, clientName: 'redis-streams-selftest' });
-  const port = await connect('observer');
+  const connectServer = (): Promise<RedisPort> => connectRedis({ url, clientName: 'redis-streams-selftest' });
+  const connect = async (client: string): Promise<StreamPort> =>
+    server ? server.process(client).openPort() : connectServer();
+  const redis = server ? undefined : await connectServer();
+  const port = redis ?? (await connect('observer'));
   const bus = createBus({ port, env });
   const stream = bus.keyOf(runsTopic);
   const log = silent;
@@ -90,7 +90,7 @@ export async function openStage(url: string, store: RunStore, env: string): Prom
       try {
         await store.forgetSession(session);
         const companions = [`${stream}:dlq`, `${stream}:journal`, ...runIds.map((id) => `${stream}:dedupe:${id}`)];
-        if (!server) await port.run(removeKeys, { keys: [stream, ...companions.map(streamKey)] });
+        if (redis) await removeKeys(redis, [stream, ...companions.map(streamKey)]);
       } finally {
         await port.close();
       }
@@ -99,13 +99,15 @@ export async function openStage(url: string, store: RunStore, env: string): Prom
 }
 
 /** DEL of the keys that the self test made, which nothing else in the worker ever does. */
-const removeKeys = defineScript<{ readonly keys: readonly StreamKey[] }, undefined>({
-  name: 'removeSelftestKeys',
-  readOnly: false,
-  text: `return redis.call('DEL', unpack(KEYS))`,
-  keys: ({ keys }) => keys,
-  argv: () => [],
-  reply: () => undefined,
-});
+async function removeKeys(redis: RedisPort, keys: readonly StreamKey[]): Promise<void> {
+  const [first] = keys;
+  if (first === undefined) return;
+  const transaction = await redis.openTransaction(first);
+  try {
+    await transaction.execute([{ command: 'DEL', args: keys }]);
+  } finally {
+    transaction.close();
+  }
+}
 
 const silent: HandlerLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
