@@ -1,4 +1,4 @@
-import { companionCandidates, createInspector, entryIdTimeMs, readDeadLetter } from '../bus';
+import { companionCandidates, createInspector, entryIdTimeMs, readCompanionKey, readDeadLetter } from '../bus';
 import type { Inspector as BusInspector, StreamKey } from '../bus';
 import type { InspectPort } from './inspectPort';
 
@@ -22,6 +22,7 @@ type ReadingCalls = Pick<
 /** What tree and panels may ask of a server: the bus's inspecting functions, the reading calls below them, and what reads answers. */
 export interface Inspector extends BusInspector, ReadingCalls {
   readonly companionCandidates: typeof companionCandidates;
+  readonly readCompanionKey: typeof readCompanionKey;
   readonly readDeadLetter: typeof readDeadLetter;
   readonly entryIdTimeMs: typeof entryIdTimeMs;
 }
@@ -46,6 +47,7 @@ export function bindInspector(port: InspectPort, denied = new Set<StreamKey>()):
     memoryUsage: (key) => port.memoryUsage(key),
     slotOf: (key) => port.slotOf(key),
     companionCandidates,
+    readCompanionKey,
     readDeadLetter,
     entryIdTimeMs,
   };

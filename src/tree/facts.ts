@@ -12,6 +12,8 @@ export interface StreamFacts extends ReadAt {
   readonly key: StreamKey;
   /** Undefined when its key is listed but the user may not read it. */
   readonly figures: StreamFigures | undefined;
+  /** The stream whose delivery journal it is, going by its name and by nobody consuming it. */
+  readonly journalOf?: StreamKey;
 }
 
 /** What a stream's row says of it. */

@@ -92,8 +92,17 @@ async function describeStreams(inspect: Inspector, keys: readonly StreamKey[]): 
   return keys.flatMap((key, index): StreamFacts[] => {
     const figures = described[index];
     if (figures === undefined || figures === 'gone') return [];
-    return [{ key, figures: figures === 'unreadable' ? undefined : figures, serverTimeMs }];
+    if (figures === 'unreadable') return [{ key, figures: undefined, serverTimeMs }];
+    const journalOf = figures.groups === 0 ? streamOfJournal(inspect, key, keys) : undefined;
+    return [{ key, figures, serverTimeMs, ...(journalOf === undefined ? {} : { journalOf }) }];
   });
+}
+
+/** `{orders}:journal` is that of `{orders}` or of `orders`, whichever is there. */
+function streamOfJournal(inspect: Inspector, key: StreamKey, keys: readonly StreamKey[]): StreamKey | undefined {
+  const companion = inspect.readCompanionKey(key);
+  if (companion?.kind !== 'journal') return undefined;
+  return companion.streams.find((stream) => keys.includes(stream)) ?? companion.streams.at(-1);
 }
 
 /** The figures of a stream; XLEN and XINFO GROUPS, since XINFO STREAM would carry the bodies of two entries along. */

@@ -109,6 +109,27 @@ describe('the tree on a server', () => {
     );
   });
 
+  it('tells a delivery journal from a stream that is consumed, by its name and by nobody reading it', async () => {
+    for (const key of ['{a}', '{a}:journal', '{b}:journal', 'bank:journal', 'orders:journal'])
+      await client.xadd(key, '1-1', 'event', 'delivered', 'id', '1-1');
+    await client.xgroup('CREATE', 'bank:journal', 'books', '0');
+    tree.settings.keySeparator = '';
+    await tree.root.connection.connect();
+    const rows = (await tree.root.children()).map((node) => node.row());
+    assert.deepEqual(
+      rows.map(({ icon, label, description }) => `$(${icon.id}) ${label} | ${description}`),
+      [
+        '$(layers) bank:journal | 1 · 1 group · 0 pending',
+        '$(history) orders:journal | 1 · delivery journal of orders',
+        '$(layers) {a} | 1 · no groups',
+        '$(history) {a}:journal | 1 · delivery journal of {a}',
+        '$(history) {b}:journal | 1 · delivery journal of b',
+      ],
+    );
+    const [only] = await (await nodeAt(tree.root, 'orders:journal')).children();
+    assert.match(only?.row().label ?? '', /^What became of the entries of orders/);
+  });
+
   it('opens a level in at most two round trips, however many rows it shows', async () => {
     const commands = client.pipeline();
     for (let index = 0; index < 300; index += 1) {

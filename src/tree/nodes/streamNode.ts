@@ -44,12 +44,14 @@ export class StreamNode extends BranchNode {
 
   row(): Row {
     const { l10n } = this.context;
-    const { key, figures } = this.facts;
+    const { key, figures, journalOf } = this.facts;
     const label = nameText(key);
     const description = figures
       ? joinFacts(
           count(figures.length, this.context),
-          groupsText(figures.groups, this.context),
+          journalOf === undefined
+            ? groupsText(figures.groups, this.context)
+            : l10n.t('delivery journal of {0}', nameText(journalOf)),
           figures.groups > 0 ? pendingText(figures.pending, this.context) : undefined,
         )
       : l10n.t('no permission');
@@ -58,7 +60,7 @@ export class StreamNode extends BranchNode {
       flags: [],
       label,
       description,
-      icon: { id: figures ? 'layers' : 'lock' },
+      icon: { id: !figures ? 'lock' : journalOf === undefined ? 'layers' : 'history' },
       children: 'collapsed',
       tooltip: streamTooltip(this.facts, this.context),
       accessibilityLabel: l10n.t('Stream {0}, {1}', label, description),
@@ -79,7 +81,14 @@ export class StreamNode extends BranchNode {
       (facts) => new DeadLettersNode(this, facts, this.context),
     );
     if (groupNodes.length > 0) return [...groupNodes, ...deadNodes];
-    const message = l10n.t('No groups: nothing reads this stream in a consumer group.');
+    const { journalOf } = this.facts;
+    const message =
+      journalOf === undefined
+        ? l10n.t('No groups: nothing reads this stream in a consumer group.')
+        : l10n.t(
+            'What became of the entries of {0}: each of them shows it as its delivery history.',
+            nameText(journalOf),
+          );
     return [new MessageNode(this, message, '', this.context), ...deadNodes];
   }
 
