@@ -8,6 +8,7 @@ export interface WorkerGrant {
   readonly createGroup: boolean;
   readonly reclaim: boolean;
   readonly deadLetter: boolean;
+  readonly journal?: boolean;
 }
 
 /** What a worker that is launched here is told; it reads the same in `src/worker/run/launchFile.ts`. */

@@ -111,7 +111,7 @@ function join(
         displayText(group),
       ),
     );
-  const { createGroup, reclaim, deadLetter } = allow;
+  const { createGroup, reclaim, deadLetter, journal } = allow;
   return {
     grant: {
       stream,
@@ -120,6 +120,7 @@ function join(
       mayCreateGroup: createGroup,
       mayReclaim: reclaim,
       mayDeadLetter: deadLetter,
+      mayJournal: journal,
     },
     from: '$',
     formerConsumers: undefined,

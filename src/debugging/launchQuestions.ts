@@ -14,7 +14,7 @@ export async function askBeforeLaunch(
   grant: LaunchGrant,
   { isIsolated, l10n }: { readonly isIsolated: boolean; readonly l10n: Localizer },
 ): Promise<boolean> {
-  const { stream, group, mayReclaim, mayDeadLetter } = grant;
+  const { stream, group, mayReclaim, mayDeadLetter, mayJournal = false } = grant;
   const name = displayText(profile.name);
   const groupText = displayText(group);
   if (!isIsolated) {
@@ -32,6 +32,7 @@ export async function askBeforeLaunch(
   const may = [
     ...(mayReclaim ? [l10n.t('It takes over what other workers let lie.')] : []),
     ...(mayDeadLetter ? [l10n.t('It moves messages that fail three times to the dead letters.')] : []),
+    ...(mayJournal ? [l10n.t('It records what becomes of them in the delivery journal of the stream.')] : []),
   ];
   const answer = await confirm({
     title: l10n.t('Debug a worker on {0}?', name),

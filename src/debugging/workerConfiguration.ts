@@ -19,7 +19,7 @@ export interface WorkerConfiguration {
   readonly runtimeExecutable: string | undefined;
   readonly runtimeArgs: readonly string[];
   readonly console: 'internalConsole' | 'integratedTerminal';
-  readonly allow: { readonly createGroup: boolean; readonly reclaim: boolean; readonly deadLetter: boolean };
+  readonly allow: Readonly<Record<(typeof grants)[number], boolean>>;
 }
 
 /** What is wrong with a configuration: the attribute and what was expected. */
@@ -30,7 +30,7 @@ export interface ConfigurationProblem {
 
 const modes = ['isolated', 'join'] as const;
 const consoles = ['internalConsole', 'integratedTerminal'] as const;
-const grants = ['createGroup', 'reclaim', 'deadLetter'] as const;
+const grants = ['createGroup', 'reclaim', 'deadLetter', 'journal'] as const;
 
 /** Checks a launch configuration of the type `redis-streams-worker`; the first thing that is wrong is answered. */
 export function readWorkerConfiguration(
@@ -81,6 +81,7 @@ function read(attributes: Attributes, folder: string | undefined, l10n: Localize
       createGroup: allow.includes('createGroup'),
       reclaim: allow.includes('reclaim'),
       deadLetter: allow.includes('deadLetter'),
+      journal: allow.includes('journal'),
     },
   };
 }

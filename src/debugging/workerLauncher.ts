@@ -105,6 +105,7 @@ export class WorkerLauncher implements Disposable {
           createGroup: grant.mayCreateGroup,
           reclaim: grant.mayReclaim,
           deadLetter: grant.mayDeadLetter,
+          journal: grant.mayJournal ?? false,
         },
         ...(formerConsumers === undefined ? {} : { ownGroup: { formerConsumers } }),
         ...(configuration.handler === undefined ? {} : { handler: configuration.handler }),

@@ -72,6 +72,7 @@ With --stream: hands the messages of a stream and group to a handler, until SIGI
   --create-group             create the stream and group when they are missing, from --from <0|$|id>, default 0
   --reclaim                  take over what others let lie for --min-idle-ms, default 30000
   --dead-letter              move a message to the dead letters after three failed deliveries
+  --journal                  keep the delivery journal of the stream, <stream>:journal, which the editor shows as delivery history
   --concurrency <n>          handlers at once, default 10
   --handler-timeout-ms <n>   default 30000, 0 for none
   --heartbeat-ms, --close-ms <n>

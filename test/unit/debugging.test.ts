@@ -29,7 +29,7 @@ describe('A launch configuration', () => {
       { mode, allow, handler, console },
       {
         mode: 'isolated',
-        allow: { createGroup: false, reclaim: false, deadLetter: false },
+        allow: { createGroup: false, reclaim: false, deadLetter: false, journal: false },
         handler: '/work/a.mjs',
         console: 'internalConsole',
       },
@@ -47,6 +47,7 @@ describe('A launch configuration', () => {
     ['from', 'yesterday'],
     ['allow', ['everything']],
     ['allow', ['reclaim']],
+    ['allow', ['journal']],
     ['maxMessages', 1.5],
     ['runtimeExecutable', ''],
     ['runtimeArgs', 'x'],

@@ -106,6 +106,23 @@ describe('The worker', () => {
       assert.equal(await world.port.length(dead), 1);
     });
 
+    it('writes to the delivery journal of the stream only when that is granted', async () => {
+      const stream = await world.stream();
+      const journal = streamKey(`${stream.key}:journal`);
+      await stream.publish({});
+      const strict = startWorker([...stream.args, '--handler', handler, '--max-messages', '1']);
+      assert.equal(await strict.ended, 0, strict.output());
+      assert.equal(await world.port.length(journal), 0);
+      await stream.publish({});
+      const granted = startWorker([...stream.args, '--handler', handler, '--journal', '--max-messages', '1']);
+      assert.equal(await granted.ended, 0, granted.output());
+      const entries = await world.port.range(journal, { from: 'min', to: 'max', count: 10 });
+      assert.deepEqual(
+        entries.map(({ fields }) => String(fields[1])),
+        ['delivered', 'acknowledged'],
+      );
+    });
+
     it('says that what was thrown is no Error, and does not print the value', async () => {
       const stream = await world.stream();
       await stream.publish({ do: 'number' });

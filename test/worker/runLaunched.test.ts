@@ -123,7 +123,7 @@ describe('A launched worker', () => {
       stream: 'orders "é',
       group: 'g',
       consumer: 'c',
-      grant: { createGroup: true, reclaim: false, deadLetter: true },
+      grant: { createGroup: true, reclaim: false, deadLetter: true, journal: true },
       handler: '/h.js',
       maxMessages: 3,
       from: '0',

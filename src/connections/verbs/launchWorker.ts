@@ -9,6 +9,8 @@ export interface LaunchGrant {
   readonly mayCreateGroup: boolean;
   readonly mayReclaim: boolean;
   readonly mayDeadLetter: boolean;
+  /** Write to the stream's delivery journal. */
+  readonly mayJournal?: boolean;
   /** The worker reads a copy in a scratch stream, which it makes and removes. */
   readonly isScratch?: boolean;
 }
@@ -35,11 +37,12 @@ export const launchWorker: Verb<LaunchGrant> = {
   cli: () => [],
   recheck: () => Promise.resolve(['not launched']),
   undo: () => undefined,
-  logged: ({ consumer, mayCreateGroup, mayReclaim, mayDeadLetter, isScratch = false }) => ({
+  logged: ({ consumer, mayCreateGroup, mayReclaim, mayDeadLetter, mayJournal = false, isScratch = false }) => ({
     consumer,
     mayCreateGroup,
     mayReclaim,
     mayDeadLetter,
+    mayJournal,
     isScratch,
   }),
 };

@@ -7,11 +7,13 @@ export interface LaunchLifeline {
   readonly token: string;
 }
 
-/** What a worker may do to the group besides reading, acknowledging and giving back. */
+/** What a worker may do besides reading, acknowledging and giving back. Nothing that is not granted: a debug session leaves no trace. */
 export interface LaunchGrant {
   readonly createGroup: boolean;
   readonly reclaim: boolean;
   readonly deadLetter: boolean;
+  /** Keep the delivery journal of the stream. Default false. */
+  readonly journal?: boolean;
 }
 
 /** What an editor hands to the worker that it launches; the other side is `src/debugging/launchFile.ts`. */
@@ -58,6 +60,7 @@ export function parseLaunchFile(text: string): LaunchFile {
   if (root.number('version') !== 1) throw new UsageError('The launch file is of another version of the extension');
   const lifeline = root.object('lifeline');
   const grant = root.object('grant');
+  const journal = grant.optionalBoolean('journal');
   const handler = root.optionalText('handler');
   const maxMessages = root.optionalNumber('maxMessages');
   const entryLink = root.optionalText('entryLink');
@@ -74,6 +77,7 @@ export function parseLaunchFile(text: string): LaunchFile {
       createGroup: grant.boolean('createGroup'),
       reclaim: grant.boolean('reclaim'),
       deadLetter: grant.boolean('deadLetter'),
+      ...(journal === undefined ? {} : { journal }),
     },
     ...(handler === undefined ? {} : { handler }),
     ...(maxMessages === undefined ? {} : { maxMessages }),
@@ -127,6 +131,10 @@ class Fields {
 
   optionalText(name: string): string | undefined {
     return this.values[name] === undefined ? undefined : this.text(name);
+  }
+
+  optionalBoolean(name: string): boolean | undefined {
+    return this.values[name] === undefined ? undefined : this.boolean(name);
   }
 
   optionalNumber(name: string): number | undefined {

@@ -103,6 +103,12 @@ export function reportEvents(consumer: Consumer, { log, settled, fatal }: EventT
     tellEach('info', 'released', ids, `Gave back ${ids.join(', ')}; the delivery does not count`);
     settledAll(ids, 'released');
   });
+  consumer.on('journal-failed', ({ key, error }) => {
+    log.warn(`The journal ${key} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  consumer.on('journal-resumed', ({ key, dropped }) => {
+    log.info(`The journal ${key} is written again; ${dropped} events are missing in it`);
+  });
   consumer.on('heartbeat-failed', ({ error }) => {
     trouble('heartbeat-failed', 'What is held cannot be kept', error);
   });

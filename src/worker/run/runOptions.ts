@@ -55,6 +55,7 @@ const flags = {
   'create-group': { type: 'boolean' },
   reclaim: { type: 'boolean' },
   'dead-letter': { type: 'boolean' },
+  journal: { type: 'boolean' },
   log: { type: 'string' },
   'metrics-port': { type: 'string' },
 } as const;
@@ -75,8 +76,9 @@ export function readRunOptions(args: readonly string[], env: NodeJS.ProcessEnv):
     if (value === undefined || value === '') throw new UsageError(`run needs --${flag} (or ${variable})`);
     return value;
   };
-  const number = (flag: Exclude<keyof typeof values, 'create-group' | 'reclaim' | 'dead-letter'>): number | undefined =>
-    wholeNumber(flag, values[flag]);
+  const number = (
+    flag: Exclude<keyof typeof values, 'create-group' | 'reclaim' | 'dead-letter' | 'journal'>,
+  ): number | undefined => wholeNumber(flag, values[flag]);
   const handler = values.handler ?? env.REDIS_STREAMS_HANDLER;
   const maxMessages = number('max-messages');
   if (maxMessages === 0) throw new UsageError('--max-messages: expected at least 1');
@@ -94,6 +96,7 @@ export function readRunOptions(args: readonly string[], env: NodeJS.ProcessEnv):
       createGroup: values['create-group'] ?? false,
       reclaim: values.reclaim ?? false,
       deadLetter: values['dead-letter'] ?? false,
+      journal: values.journal ?? false,
     },
     from: values.from ?? '0',
     concurrency,

@@ -174,6 +174,7 @@ class WorkerRun {
       },
       reclaim: grant.reclaim ? {} : false,
       deadLetters: grant.deadLetter ? {} : false,
+      journal: grant.journal ?? false,
       log,
       use: [(message, context, next) => this.around(message, context, next, consumer())],
     };
