@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { Pool } from 'pg';
 import { MemoryRunStore } from '../../src/worker/runs/memoryRunStore';
 import { openPostgresRunStore } from '../../src/worker/runs/postgresRunStore';
+import { StoreUnavailableError } from '../../src/worker/runs/runStore';
 import type { RunStore } from '../../src/worker/runs/runStore';
 import { startPostgres } from '../support/postgres';
 import type { PostgresServer } from '../support/postgres';
@@ -80,7 +81,8 @@ describe('PostgreSQL', () => {
       const { run } = await crashing.create({ runId: randomUUID(), sessionId: 's', idempotencyKey: 'k', input: 'i' });
       await crashing.complete(run.runId, 'reply');
       await other.kill();
-      await assert.rejects(crashing.get(run.runId));
+      await assert.rejects(crashing.get(run.runId), StoreUnavailableError);
+      await assert.rejects(crashing.complete(run.runId, 'x'), StoreUnavailableError);
       await other.restart();
       assert.equal((await crashing.get(run.runId))?.reply, 'reply');
       assert.equal(await crashing.complete(run.runId, 'again'), false);
@@ -88,6 +90,10 @@ describe('PostgreSQL', () => {
       await crashing.close();
       await other.stop();
     }
+  });
+
+  it('tells a statement that can never succeed from a server that is away', async () => {
+    await assert.rejects(store.get('no run id at all'), (error) => !(error instanceof StoreUnavailableError));
   });
 
   it('says that the database cannot be used, without the password', async () => {

@@ -123,6 +123,44 @@ describe('The runs application', () => {
       assert.equal(await survivor.ended, 0);
     });
 
+    it('a run on which the database was away, without using up its deliveries', async () => {
+      const app = world.app();
+      const gateway = await app.gateway();
+      const go = path.join(folder, 'go');
+      const file = handlerFile(
+        'waitsForDatabase.mjs',
+        `import { existsSync } from 'node:fs';
+         import { setTimeout as sleep } from 'node:timers/promises';
+         export default async (_message, { deliveryCount }) => {
+           while (!existsSync(${JSON.stringify(go)})) await sleep(10);
+           return 'at delivery ' + deliveryCount;
+         }`,
+      );
+      const worker = await app.worker(['--handler', file]);
+      const runId = await gateway.post('x');
+      await eventually(async () => (await app.pending()).length === 1);
+      await world.postgres.kill();
+      try {
+        writeFileSync(go, '');
+        await eventually(() => worker.output().includes('A run waits for its store'));
+        // Longer than three deliveries with their delays would take.
+        const beganAtMs = await world.port.serverTimeMs();
+        await eventually(async () => (await world.port.serverTimeMs()) > beganAtMs + 1500, {
+          what: 'some time to go by',
+        });
+        assert.equal((await fetch(`${gateway.url}/runs/${runId}`)).status, 503);
+      } finally {
+        await world.postgres.restart();
+      }
+      const run = await eventually(async () => {
+        const shown = await gateway.run(runId).catch(() => undefined);
+        return shown?.status === 'done' && shown;
+      });
+      assert.equal(run.reply, 'at delivery 1');
+      await app.nothingPending();
+      assert.equal(await app.bus.deadLetters('koda:runs').count(), 0);
+    });
+
     for (const [name, text] of [
       [
         'own.mjs',
@@ -335,6 +373,23 @@ describe('The runs application', () => {
       assert.equal(left?.deliveryCount, 0, 'what it could not finish is given back uncounted');
       const again = await app.gateway();
       assert.equal((await again.run(runId)).status, 'pending');
+    });
+
+    it('although a client goes on asking over the same connection', async () => {
+      const app = world.app();
+      const gateway = await app.gateway(['--close-ms', '600000']);
+      let asked = 0;
+      const ask = async (): Promise<void> => {
+        for (;;) {
+          await (await fetch(`${gateway.url}/runs/x`)).text();
+          asked += 1;
+        }
+      };
+      const refused = ask().catch(() => 'refused');
+      await eventually(() => asked > 5);
+      gateway.process.kill('SIGTERM');
+      assert.equal(await gateway.process.ended, 0);
+      assert.equal(await refused, 'refused');
     });
 
     it('at once at a second signal, with 130 for SIGINT', async () => {

@@ -3,6 +3,7 @@ import type { Handler, HandlerContext, Message } from '../../bus';
 import type { RunBody } from './echo';
 import { isRunId } from './runsStream';
 import type { Run, RunStore } from './runStore';
+import { untilStoreAnswers } from './untilStoreAnswers';
 
 /** Executes runs: gets a message whose `body` is the run; what it returns becomes the reply. */
 export type RunExecutor = (message: Message<RunBody>, context: HandlerContext) => unknown;
@@ -13,24 +14,24 @@ const maxReplyLength = 1_000_000;
 /**
  * The handler of the runs stream: executes the run of an entry, writes its reply and marks it done, and returns, so that the entry is
  * acknowledged last. A run that is done already, because somebody died between the last two or its entry was published twice, is
- * acknowledged without being executed again.
+ * acknowledged without being executed again. While the store does not answer the entry is kept, and no delivery is used up.
  */
 export function runHandler(store: RunStore, execute: RunExecutor): Handler {
   return async (message, context) => {
     const { runId } = message.fields;
     if (!isRunId(runId)) throw new Reject('The entry names no run: its field runId is missing or no run id');
-    const run = await store.get(runId);
+    const run = await untilStoreAnswers(context, () => store.get(runId));
     if (!run) throw new Reject(`The store has no run ${runId}`);
     if (run.status === 'done') {
       context.log.info(`Run ${runId} is done already`, { id: message.id });
       return;
     }
     context.log.info(`Run ${runId}, delivery ${context.deliveryCount}`, { id: message.id });
-    if (run.status === 'failed') await store.reopen(runId, message.id);
+    if (run.status === 'failed') await untilStoreAnswers(context, () => store.reopen(runId, message.id));
     const reply = replyText(await execute(withRun(message, run), context));
     // A result that comes after the entry was given up or taken over does not count.
     context.signal.throwIfAborted();
-    await store.complete(runId, reply);
+    await untilStoreAnswers(context, () => store.complete(runId, reply));
   };
 }
 

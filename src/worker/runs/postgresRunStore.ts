@@ -1,8 +1,9 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { parseEntryId } from '../../bus';
 import type { EntryId } from '../../bus';
 import { inTransaction, migrate, openPool } from '../postgres/pool';
 import type { Migration } from '../postgres/pool';
+import { asStoreFailure } from './postgresFailure';
 import { DatabaseError } from './runStore';
 import type { NewRun, PendingCursor, PendingRuns, Run, RunFailure, RunStatus, RunStore } from './runStore';
 
@@ -93,7 +94,7 @@ export class PostgresRunStore implements RunStore {
     input,
   }: NewRun): Promise<{ readonly run: Run; readonly isNew: boolean }> {
     for (let attempt = 1; attempt <= 5; attempt += 1) {
-      const inserted = await this.pool.query(
+      const inserted = await this.query(
         `insert into runs (run_id, env, session_id, idempotency_key, input) values ($1, $2, $3, $4, $5) on conflict do nothing`,
         [runId, this.env, sessionId, idempotencyKey, input],
       );
@@ -109,14 +110,14 @@ export class PostgresRunStore implements RunStore {
   }
 
   async published(runId: string, streamId: EntryId): Promise<void> {
-    await this.pool.query(
+    await this.query(
       `update runs set stream_id = $2, updated_at = now() where run_id = $1 and (status = 'pending' or stream_id is null)`,
       [runId, streamId],
     );
   }
 
   complete(runId: string, reply: string): Promise<boolean> {
-    return inTransaction(this.pool, async (client) => {
+    return this.transaction(async (client) => {
       const { rowCount } = await client.query(
         `update runs set status = 'done', failure_reason = null, failure_message = null, updated_at = now()
          where run_id = $1 and status <> 'done'`,
@@ -155,7 +156,7 @@ export class PostgresRunStore implements RunStore {
     readonly after?: PendingCursor;
   }): Promise<PendingRuns> {
     const { olderThanMs, limit, after } = query;
-    const { rows } = await this.pool.query<RunRow>(
+    const { rows } = await this.query<RunRow>(
       `select ${columns} from ${runsWithReplies}
        where r.env = $5 and r.status = 'pending' and r.created_at <= now() - $1 * interval '1 millisecond'
          and ($3::timestamptz is null or (r.created_at, r.run_id) > ($3::timestamptz, $4::uuid))
@@ -170,7 +171,7 @@ export class PostgresRunStore implements RunStore {
   }
 
   async countReplies(runId: string): Promise<number> {
-    const { rows } = await this.pool.query<{ count: number }>(
+    const { rows } = await this.query<{ count: number }>(
       'select count(*)::integer as count from messages where run_id = $1',
       [runId],
     );
@@ -178,10 +179,7 @@ export class PostgresRunStore implements RunStore {
   }
 
   async forgetSession(sessionId: string): Promise<number> {
-    const { rowCount } = await this.pool.query('delete from runs where env = $1 and session_id = $2', [
-      this.env,
-      sessionId,
-    ]);
+    const { rowCount } = await this.query('delete from runs where env = $1 and session_id = $2', [this.env, sessionId]);
     return rowCount ?? 0;
   }
 
@@ -190,15 +188,31 @@ export class PostgresRunStore implements RunStore {
   }
 
   private async findBy(column: 'run_id' | 'idempotency_key', value: string): Promise<Run | undefined> {
-    const { rows } = await this.pool.query<RunRow>(
+    const { rows } = await this.query<RunRow>(
       `select ${columns} from ${runsWithReplies} where r.${column} = $1 and r.env = $2`,
       [value, this.env],
     );
     return rows[0] && readRow(rows[0]);
   }
 
+  private async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[]): Promise<QueryResult<Row>> {
+    try {
+      return await this.pool.query<Row>(sql, [...values]);
+    } catch (error) {
+      throw asStoreFailure(error);
+    }
+  }
+
+  private async transaction<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    try {
+      return await inTransaction(this.pool, run);
+    } catch (error) {
+      throw asStoreFailure(error);
+    }
+  }
+
   private async changed(sql: string, values: readonly unknown[]): Promise<boolean> {
-    const { rowCount } = await this.pool.query(sql, [...values]);
+    const { rowCount } = await this.query(sql, values);
     return rowCount === 1;
   }
 }

@@ -55,7 +55,15 @@ export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
 }
 
-/** Keeps runs. Every method is one atomic step, and doing it twice is the same as doing it once. */
+/** The store did not answer, and may do so later; what was asked of it may have been done. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
+}
+
+/**
+ * Keeps runs. Every method is one atomic step, and doing it twice is the same as doing it once. They reject with a
+ * `StoreUnavailableError` when asking again may help.
+ */
 export interface RunStore {
   readonly kind: 'memory' | 'postgres';
   /** Inserts a run, unless one has its idempotency key already: then that one is answered and nothing is inserted. */
