@@ -27,11 +27,6 @@ export async function serveHttp(app: Hono, host: string, port: number): Promise<
     },
   });
   if (!(server instanceof Server)) throw new TypeError('Expected an HTTP/1 server');
-  let isClosing = false;
-  // A client that goes on asking over its connection would keep a closing server open.
-  server.prependListener('request', (_request, response) => {
-    if (isClosing) response.setHeader('connection', 'close');
-  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const isTaken = error.code === 'EADDRINUSE';
@@ -43,7 +38,6 @@ export async function serveHttp(app: Hono, host: string, port: number): Promise<
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${listening}`,
     close: async (timeoutMs) => {
-      isClosing = true;
       const closed = new Promise<void>((resolve) => {
         server.close(() => {
           resolve();
