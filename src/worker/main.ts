@@ -55,6 +55,12 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<num
   }
   const { readRunOptions } = await import('./run/runOptions');
   const options = readRunOptions(args, env);
+  if (options.url.startsWith('embedded:')) {
+    throw new UsageError(
+      'run --stream: an engine at embedded:// lives in this process, and nobody else could publish to it. ' +
+        'Give the --url of a Redis; sandbox serves one that needs no installation',
+    );
+  }
   return (await import('./run/runWorker')).runWorker(options);
 }
 

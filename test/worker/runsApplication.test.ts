@@ -247,6 +247,7 @@ describe('The runs application', () => {
       [['run', ...redis], {}, /run needs --stream .* or DATABASE_URL.*gateway --workers 2/s],
       [['run', ...redis, '--store', 'memory'], {}, /run: a memory store lives in one process/],
       [['run', '--url', 'embedded://'], { DATABASE_URL: 'postgresql://h/d' }, /embedded:\/\/ lives in one process/],
+      [['run', '--url', 'embedded://', '--stream', 's', '--group', 'g'], {}, /nobody else could publish to it/],
       [['gateway', ...redis, '--store', 'postgres'], {}, /--store postgres needs DATABASE_URL/],
       [['gateway', ...redis, '--store', 'mongo'], {}, /--store .*: expected memory or postgres, got "mongo"/],
       [['gateway', ...redis], { DATABASE_URL: 'mysql://hunter2@h/d' }, /DATABASE_URL is not of the form postgresql:/],
