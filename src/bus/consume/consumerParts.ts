@@ -45,7 +45,7 @@ function makeJournal({ port, options, events, journal: key }: ConsumerPartsOptio
   const { clock, group, name: consumer } = options;
   const { maxLength, version, redact } = options.journal;
   const journal = new Journal({ port, clock, events, key, maxLength, group, consumer, version });
-  recordEvents(events, journal, { consumer, redact });
+  recordEvents(events, journal, { clock, consumer, redact });
   return journal;
 }
 

@@ -124,9 +124,13 @@ export class Journal {
   }
 
   /** Takes an event of an entry; it is written together with the next ones. */
-  record(event: JournalEventName, id: EntryId, attempt: number | undefined, durationMs: number | undefined): void {
+  record(
+    event: JournalEventName,
+    id: EntryId,
+    { attempt, durationMs }: { readonly attempt?: number | undefined; readonly durationMs?: number | undefined } = {},
+    nowMs = this.target.clock.now(),
+  ): void {
     if (this.isClosed) return;
-    const nowMs = this.target.clock.now();
     const { open } = this;
     if (open?.takes(event, nowMs) === true) {
       open.add(id, attempt, durationMs);

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock';
 import { entryIdTimeMs } from '../ids';
 import type { ConsumerName, EntryId } from '../ids';
 import type { JournalEventName } from '../history/journalEvent';
@@ -26,16 +27,16 @@ const maxIdTimeMs = 253_402_300_799_999;
 export function recordEvents(
   events: EventHub,
   journal: Journal,
-  options: { readonly consumer: ConsumerName; readonly redact: Redact },
+  options: { readonly clock: Clock; readonly consumer: ConsumerName; readonly redact: Redact },
 ): void {
-  const { consumer, redact } = options;
+  const { clock, consumer, redact } = options;
   const known = new Map<EntryId, Known>();
   let settledElsewhere: ReadonlySet<EntryId> = new Set();
 
-  const settle = (event: JournalEventName, id: EntryId): void => {
+  const settle = (event: JournalEventName, id: EntryId, nowMs?: number): void => {
     const own = known.get(id);
     known.delete(id);
-    journal.record(event, id, own?.attempt, own?.durationMs);
+    journal.record(event, id, own, nowMs);
   };
 
   events.on('delivered', ({ id, deliveries, isTakenOver, previousOwner, replayOf }) => {
@@ -47,7 +48,7 @@ export function recordEvents(
         journal.recordAlone('replayed', replayOf.id, { attempt: replayOf.replays, serverMs });
     }
     // Its own retries, and what it finds of a former life, it takes from itself.
-    journal.record(isTakenOver && previousOwner !== consumer ? 'claimed' : 'delivered', id, deliveries, undefined);
+    journal.record(isTakenOver && previousOwner !== consumer ? 'claimed' : 'delivered', id, { attempt: deliveries });
   });
   events.on('handled', ({ id, deliveries, durationMs, outcome, error }) => {
     const own = known.get(id);
@@ -62,14 +63,15 @@ export function recordEvents(
     if (count >= ids.length) for (const id of ids) settle('ownership-lost', id);
   });
   events.on('acknowledged', ({ ids }) => {
-    for (const id of ids) if (!settledElsewhere.has(id)) settle('acknowledged', id);
+    const nowMs = clock.now();
+    for (const id of ids) if (!settledElsewhere.has(id)) settle('acknowledged', id, nowMs);
     if (settledElsewhere.size === 0) return;
     for (const id of settledElsewhere) known.delete(id);
     settledElsewhere = new Set();
   });
   events.on('retry-scheduled', ({ id, deliveries, delayMs }) => {
     known.delete(id);
-    journal.record('retry-scheduled', id, deliveries, Math.round(delayMs));
+    journal.record('retry-scheduled', id, { attempt: deliveries, durationMs: Math.round(delayMs) });
   });
   events.on('dead-lettered', (event) => {
     journal.recordAlone('dead-lettered', event.id, deadLetterDetails(event, known.get(event.id)));
