@@ -113,7 +113,7 @@ export class DeadLetterMoves {
         this.options.gone(move);
         return;
       case 'too-wide':
-        await this.moveWide(move);
+        await this.moveWide(move, isRepeated);
         return;
       case 'owner-changed':
         this.options.lost(move, result.owner);
@@ -137,9 +137,10 @@ export class DeadLetterMoves {
 
   /**
    * An entry with more fields than a script can pass on is copied first and acknowledged after, in two steps. When it was settled in
-   * between, the copy is taken back; a crash in between leaves the copy and the entry pending: twice, never lost.
+   * between, the copy is taken back; when the link broke, the copy is looked for before there is another. A crash in between leaves the
+   * copy and the entry pending: twice, never lost.
    */
-  private async moveWide(move: DeadLetterMove): Promise<void> {
+  private async moveWide(move: DeadLetterMove, isRepeated: boolean): Promise<void> {
     const { port, stream, target, group, consumer } = this.options;
     const { id } = move.delivery;
     const [entry] = await port.range(stream, { from: id, to: id, count: 1 });
@@ -157,7 +158,7 @@ export class DeadLetterMoves {
       deliveries: move.delivery.deliveries,
       atMs: await port.serverTimeMs(),
     });
-    const deadId = await port.add(target, fields);
+    const deadId = (isRepeated ? await this.findMoved(move) : undefined) ?? (await port.add(target, fields));
     const [result] = await port.run(guardedAcknowledge, { stream, group, items: [{ id, guard: { owner: consumer } }] });
     if (result?.status === 'acknowledged' && deadId !== null) {
       this.options.moved(move, deadId);
