@@ -94,7 +94,7 @@ describe('the journal of a consumer', () => {
     const failed = all.find(({ event, id }) => event === 'failed' && id === failing);
     assert.equal(failed?.['error.type'], 'TypeError');
     assert.ok(failed['error.message']?.startsWith('*** xxx') && failed['error.message'].length <= 1024);
-    assert.ok((failed['error.stack']?.length ?? 0) <= 4096);
+    assert.ok((failed['error.stack']?.length ?? 0) <= 2048);
     assert.ok(!JSON.stringify(all).includes('hunter2'), 'no secret stays');
     assert.equal(all.find(({ event }) => event === 'retry-scheduled')?.durationMs, '5');
   });

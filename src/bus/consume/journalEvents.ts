@@ -18,7 +18,7 @@ interface Known {
 const maxKnown = 50_000;
 
 /** How many bytes of a stack are kept. */
-const maxStackChars = 4096;
+const maxStackChars = 2048;
 
 /** A time that an id can tell and ISO 8601 can hold: until the year 9999. */
 const maxIdTimeMs = 253_402_300_799_999;
