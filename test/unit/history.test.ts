@@ -198,6 +198,18 @@ describe('the history of a message', () => {
     ]);
   });
 
+  it('puts nothing before the entry that it happened to because of a rounded time', () => {
+    const copy = entryId(`${addedMs + 20_000}-0`);
+    const journal = [event({ id: copy, atMs: addedMs + 19_999 })];
+    const standings = [standing({ lastDeliveredAtMs: addedMs - 1 })];
+    assert.deepEqual(told({ standings, journal, replays: [{ id: copy, replays: 1 }] }), [
+      ['added', 0, undefined, 'server'],
+      ['pending', -1, 1, 'server'],
+      ['replayed', 20_000, 1, 'derived'],
+      ['delivered', 19_999, 1, 'recorded'],
+    ]);
+  });
+
   it('keeps the order in which one consumer recorded, also when its calls took their time to arrive', () => {
     const journal = [
       event({ event: 'delivered', atMs: addedMs + 15 }),

@@ -45,23 +45,34 @@ export function mergeHistory(facts: HistoryFacts): readonly HistoryEvent[] {
 }
 
 /**
- * By time, and what happened within the same one as it was told. What one consumer recorded of an entry stays in its order: the times of
- * two calls may be off by as long as one of them was under way.
+ * By time, and what happened within the same one as it was told. What one consumer recorded of an entry stays in its order, and nothing
+ * comes before the entry that it happened to: times are off by as long as a call was under way, and by what was rounded.
  */
 function inOrder(events: readonly HistoryEvent[]): readonly HistoryEvent[] {
   const latest = new Map<string, number>();
+  const births = new Map(
+    events.flatMap(({ kind, id, copy = id, atMs }) => {
+      return atMs !== undefined && (kind === 'added' || kind === 'replayed') ? [[copy, atMs] as const] : [];
+    }),
+  );
   return events
     .map((event, index) => {
       const { sources, id, group = '', consumer = '', pid = '', atMs = -1 } = event;
-      if (!sources.includes('recorded')) return { event, index, orderMs: atMs };
+      const orderMs = notBefore(births.get(id), atMs);
+      if (!sources.includes('recorded')) return { event, index, orderMs };
       const writer = JSON.stringify([id, group, consumer, pid]);
       const before = latest.get(writer) ?? -1;
-      const orderMs = before - atMs <= sameEventMs ? Math.max(atMs, before) : atMs;
-      latest.set(writer, Math.max(orderMs, before));
-      return { event, index, orderMs };
+      const heldMs = notBefore(before, orderMs);
+      latest.set(writer, Math.max(heldMs, before));
+      return { event, index, orderMs: heldMs };
     })
     .sort((a, b) => a.orderMs - b.orderMs || a.index - b.index)
     .map(({ event }) => event);
+}
+
+/** A time, moved up to an earlier event's when it is ahead of that by no more than times are off. */
+function notBefore(earlierMs: number | undefined, atMs: number): number {
+  return earlierMs !== undefined && earlierMs > atMs && earlierMs - atMs <= sameEventMs ? earlierMs : atMs;
 }
 
 /** The groups that are past the entry and of which no source tells how it ended there. */
