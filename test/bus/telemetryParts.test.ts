@@ -6,6 +6,7 @@ import type { Consumer, StreamPort } from '../../src/bus';
 import { Sampler } from '../../src/bus/telemetry/sampler';
 import { prometheusMetrics } from '../../src/worker/telemetry/prometheusMetrics';
 import { eventually } from '../support/eventually';
+import { isBefore7 } from '../support/redisServer';
 import { startFaultProxy } from '../support/faultProxy';
 import { manualClock } from '../support/manualClock';
 import { uniqueKey } from '../support/uniqueKey';
@@ -159,12 +160,11 @@ describe('Telemetry of the bus', () => {
       assert.equal(await calls('xinfo'), 6, 'stream, groups and consumers of two groups, once');
       const stats = await world.redis.info('commandstats');
       const asked = [...stats.matchAll(/^cmdstat_([^:]+):/gm)].map(([, command]) => command ?? '');
-      const ofOthers = ['xreadgroup', 'config|resetstat', 'info', 'client|unblock'];
+      const ofOthers = ['xreadgroup', 'config', 'config|resetstat', 'info', 'client', 'client|unblock'];
+      const infos = isBefore7() ? ['xinfo'] : ['xinfo|consumers', 'xinfo|groups', 'xinfo|stream'];
       assert.deepEqual(asked.filter((command) => !ofOthers.includes(command)).toSorted(), [
         'time',
-        'xinfo|consumers',
-        'xinfo|groups',
-        'xinfo|stream',
+        ...infos,
         'xlen',
         'xpending',
       ]);
@@ -217,7 +217,7 @@ describe('Telemetry of the bus', () => {
       consumer.pause();
       await consumer.start();
       const lag = /^bus_group_lag\{.*\} (\d+)$/m;
-      assert.equal(lag.exec(await metrics.registry.metrics())?.[1], '4');
+      assert.equal(lag.exec(await metrics.registry.metrics())?.[1], isBefore7() ? undefined : '4');
       await world.redis.xdel(stream, ids[2] ?? '');
       await eventually(
         async () => {

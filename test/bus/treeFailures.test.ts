@@ -6,14 +6,15 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { entryId } from '../../src/bus';
 import { eventually } from '../support/eventually';
-import { startRedis } from '../support/redisServer';
+import { isBefore7, serverUnderTest, startRedis } from '../support/redisServer';
 import type { RedisServer } from '../support/redisServer';
 import { nodeAt, openTree, treeText } from '../support/treeText';
 import type { TestTree } from '../support/treeText';
 import type { TreeNode } from '../../src/tree/treeNode';
 
-const readOnlyUser =
-  'reader on >look ~* resetchannels -@all +@read +@connection -@dangerous +info +command +role +time';
+// Before 6.2 a user has no channels to begin with.
+const noChannels = serverUnderTest().version.startsWith('6.0') ? '' : 'resetchannels';
+const readOnlyUser = `reader on >look ~* ${noChannels} -@all +@read +@connection -@dangerous +info +command +role +time`;
 
 describe('the tree where things go wrong', () => {
   let server: RedisServer;
@@ -22,7 +23,11 @@ describe('the tree where things go wrong', () => {
 
   before(async () => {
     server = await startRedis({
-      users: [readOnlyUser, 'blind on >look ~* resetchannels -@all +@read -xinfo +@connection +info'],
+      users: [
+        readOnlyUser,
+        'selector on >look ~* -@all +@read +@connection +info +command +role +time +select',
+        `blind on >look ~* ${noChannels} -@all +@read -xinfo +@connection +info`,
+      ],
     });
     client = new Redis(server.port, server.host);
   });
@@ -137,9 +142,7 @@ describe('the tree where things go wrong', () => {
     }
     assert.deepEqual(await client.call('ACL', 'LOG'), []);
     const stats = await client.info('commandstats');
-    const used = [...stats.matchAll(/^cmdstat_([^:]+):calls=\d+,.*?rejected_calls=(\d+)/gm)].map(
-      (match) => match[1] ?? '',
-    );
+    const used = [...stats.matchAll(/^cmdstat_([^:]+):calls=/gm)].map((match) => match[1] ?? '');
     const reads = new Set([
       'scan',
       'type',
@@ -169,8 +172,10 @@ describe('the tree where things go wrong', () => {
       'acl|log',
       'quit',
     ]);
+    // Old servers count these as one, whatever their subcommand is.
+    const withSubcommands = new Set(['xinfo', 'client', 'config', 'acl']);
     assert.deepEqual(
-      used.filter((name) => !reads.has(name) && !other.has(name)),
+      used.filter((name) => !reads.has(name) && !other.has(name) && !(isBefore7() && withSubcommands.has(name))),
       [],
     );
     assert.ok(used.includes('xpending') && used.includes('scan'));
@@ -251,7 +256,7 @@ describe('the tree where things go wrong', () => {
         [`redis://me:hunter2@127.0.0.1:${httpPort}`, /what answers there is not Redis/],
         [`rediss://me:hunter2@${server.host}:${server.port}`, /TLS failed/],
         [`redis://me:hunter2@127.0.0.1:${silentPort}`, /it did not answer in time/],
-        [`redis://reader:look@${server.host}:${server.port}/99`, /has no database with this number/],
+        [`redis://selector:look@${server.host}:${server.port}/99`, /has no database with this number/],
         [`redis://me:hunter2@127.0.0.1:${closedPort}/0/1`, /its URL cannot be used/],
         [`redis://${locked.host}:${locked.port}`, /the server asks for the password of user default/],
         [`redis://:hunter2@${crowded.host}:${crowded.port}`, /the server takes no more clients/],

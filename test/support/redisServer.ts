@@ -54,6 +54,11 @@ export function serverUnderTest(binary = findRedisServer()): { name: string; ver
   return readServerVersion(binary);
 }
 
+/** Whether the server under test counts lags, and commands by their subcommands: it does from 7.0 on. */
+export function isBefore7(): boolean {
+  return Number.parseInt(serverUnderTest().version, 10) < 7;
+}
+
 /** Starts a server and resolves when it answers; stop it in the `after` hook of the file that started it. */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const dir = makeServerDir();
