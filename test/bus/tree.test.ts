@@ -2,7 +2,7 @@
 // same object over a refresh. Hostile names and failures are in treeFailures.test.ts.
 import assert from 'node:assert/strict';
 import { Redis } from 'ioredis';
-import { isBefore7, startRedis } from '../support/redisServer';
+import { isBefore7, serverUnderTest, startRedis } from '../support/redisServer';
 import type { RedisServer } from '../support/redisServer';
 import { LoadMoreNode } from '../../src/tree/nodes/smallNodes';
 import type { TreeNode } from '../../src/tree/treeNode';
@@ -85,13 +85,14 @@ describe('the tree on a server', () => {
     const [first, second, third] = ids;
     await tree.root.connection.connect();
     const text = await treeText(tree.root);
-    const { version } = await tree.root.connection.read((inspect) => inspect.capabilities());
+    const { name, version } = serverUnderTest();
+    const shownVersion = name === 'Redis' ? version : `${name.toLowerCase()} ${version}`;
     assert.equal(
       text
         .replace(/worker-1 \| 3 pending · idle .*/, 'worker-1 | 3 pending · idle …')
         .replace(/truck \| .*/, 'truck | …'),
       [
-        `$(server-environment) test | production · ${version} · read-only <connection+connected+saved+readOnly>`,
+        `$(server-environment) test | production · ${shownVersion} · read-only <connection+connected+saved+readOnly>`,
         '  $(layers) orders | 3 · 2 groups · 3 pending',
         `    $(organization) billing | lag ${isBefore7() ? 'unknown' : '1'} · 3 pending · oldest 3 h <group+pending>`,
         '      $(person) worker-1 | 3 pending · idle …',
