@@ -45,7 +45,7 @@ class World {
   ) {}
 
   static async start(options: { readonly token?: string; readonly perMinute?: number } = {}): Promise<World> {
-    const memory = createMemoryBus({ clock: systemClock(), env: uniqueKey('env') });
+    const memory = createMemoryBus({ clock: systemClock(), env: 'gateway' });
     const clock = manualClock();
     const world = new World(memory, clock, undefined);
     const write = (text: string): void => void world.lines.push(text);

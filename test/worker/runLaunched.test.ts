@@ -421,7 +421,7 @@ describe('A launched worker', () => {
     await inspector.saw('Debugger.paused');
     await editor.delivered(id);
     const taker = world.handlerFile('taker.cjs', 'exports.handle = () => {}');
-    const options = ['--handler', taker, '--reclaim', '--min-idle-ms', '3000', '--consumer', 'other', '--log', 'json'];
+    const options = ['--handler', taker, '--reclaim', '--min-idle-ms', '3000', '--consumer', 'other'];
     const other = startWorker([...stream.args, ...options]);
     const beganAtMs = await world.port.serverTimeMs();
     await eventually(async () => (await world.port.serverTimeMs()) > beganAtMs + 11_000, {
