@@ -4,7 +4,7 @@
  * It knows a store and a bus and nothing of sockets, so that the self test calls it directly. Answers are JSON; an error is
  * `{ error: { code, message, field? } }` and never quotes what was sent. Its contract is held by `test/worker/gateway.test.ts`.
  */
-import { Hono } from 'hono';
+import { Hono } from 'hono/tiny';
 import type { Context } from 'hono';
 import { isRunId } from '../runs/runsStream';
 import type { Run, RunStore } from '../runs/runStore';

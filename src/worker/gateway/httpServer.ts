@@ -1,5 +1,5 @@
 import { createAdaptorServer } from '@hono/node-server';
-import type { Hono } from 'hono';
+import type { Hono } from 'hono/tiny';
 import { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
