@@ -2,16 +2,26 @@
 import { shortened } from '../base/shortText';
 import type { DeadLetter, EntryId, StreamKey } from '../bus';
 import type { Inspector } from '../connections/inspector';
+import type { Observations } from './observations';
 import type { DeadLetterFacts, EntryFacts } from './streamReader';
 
 /** Reads an entry: about four round trips, more where its journal is long. */
 export async function readEntry(
   inspect: Inspector,
-  place: { readonly key: StreamKey; readonly id: EntryId; readonly deadKeys: readonly StreamKey[] },
+  place: {
+    readonly key: StreamKey;
+    readonly id: EntryId;
+    readonly deadKeys: readonly StreamKey[];
+    readonly observations: Observations;
+  },
   signal: AbortSignal,
 ): Promise<EntryFacts> {
-  const { key, id, deadKeys } = place;
-  const history = await inspect.messageHistory(key, id, { deadKeys, signal });
+  const { key, id, deadKeys, observations } = place;
+  const history = await inspect.messageHistory(key, id, {
+    deadKeys,
+    signal,
+    observe: (standing, timeMs) => observations.look(id, standing, timeMs),
+  });
   const { entry, standings, deadLetter, events, journal, unknownEndings, serverTimeMs } = history;
   return {
     id,

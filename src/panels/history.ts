@@ -104,6 +104,8 @@ function titleOf(event: HistoryEvent, shownId: string, l10n: Localizer): string 
       return l10n.t('Released without being handled');
     case 'ownership-lost':
       return l10n.t('Ownership lost while it was handled');
+    case 'settled':
+      return l10n.t('No longer pending, nobody saw how');
     case 'pending':
       if (event.state === 'released') return l10n.t('Released, still pending');
       return event.state === 'gone'

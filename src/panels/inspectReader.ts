@@ -9,12 +9,14 @@ import type { Figure } from '../protocol/streamPanel';
 import { entryIdOf } from './entryIds';
 import { readEntries } from './entryPages';
 import { readEntry } from './entryReads';
+import { Observations } from './observations';
 import type { EntriesFacts, EntryFacts, StreamFacts, StreamReader } from './streamReader';
 
 /** Reads one stream of one connection. */
 export class InspectReader implements StreamReader {
   /** Keys that hold dead letters of the stream; undefined until they were looked for. */
   private deadKeys: readonly StreamKey[] | undefined;
+  private readonly observations = new Observations();
 
   constructor(
     private readonly connection: LiveConnection,
@@ -62,7 +64,8 @@ export class InspectReader implements StreamReader {
     return this.connection.read(
       async (inspect) => {
         this.deadKeys ??= (await inspect.deadLettersOf(this.key)).map((stream) => stream.key);
-        return readEntry(inspect, { key: this.key, id, deadKeys: this.deadKeys }, signal);
+        const { key, deadKeys, observations } = this;
+        return readEntry(inspect, { key, id, deadKeys, observations }, signal);
       },
       { signal },
     );

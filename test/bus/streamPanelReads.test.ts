@@ -190,6 +190,28 @@ describe('the reads of the stream panel', function () {
     ]);
   });
 
+  it('remembers what it saw of an entry between two looks, and nothing that it did not see', async () => {
+    const key = uniqueKey();
+    const id = (await redis.xadd(key, '*', 'n', '1')) ?? '';
+    await redis.xgroup('CREATE', key, 'g', '0');
+    const reader = readerOf(key);
+    const told = async (): Promise<unknown> =>
+      (await reader.entry(id, never))?.history.map(({ kind, consumer, attempt, sources }) =>
+        [kind, consumer ?? '', attempt ?? '', ...sources].join(' '),
+      );
+    await redis.xreadgroup('GROUP', 'g', 'ann', 'STREAMS', key, '>');
+    assert.deepEqual(await told(), ['added   server', 'pending ann 1 server']);
+    assert.deepEqual(await told(), ['added   server', 'pending ann 1 server']);
+    await redis.xclaim(key, 'g', 'bob', 0, id);
+    assert.deepEqual(await told(), ['added   server', 'delivered ann 1 observed', 'pending bob 2 server']);
+    await redis.xack(key, 'g', id);
+    const all = ['added   server', 'delivered ann 1 observed', 'delivered bob 2 observed', 'settled   observed'];
+    assert.deepEqual(await told(), all);
+    assert.deepEqual(await told(), all);
+    const fresh = await readerOf(key).entry(id, never);
+    assert.deepEqual([fresh?.history.length, fresh?.unknownEndings], [1, ['g']]);
+  });
+
   it('rejects with what is wrong when the key is no stream or is gone', async () => {
     const key = uniqueKey();
     await redis.set(key, 'x');

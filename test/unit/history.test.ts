@@ -288,13 +288,33 @@ describe('the history of a message', () => {
 
   it('does not repeat as observed what was recorded', () => {
     const observed = [
-      { kind: 'delivered', sources: ['observed'], atMs: addedMs + 500, id, group: billing, attempt: 1 },
-      { kind: 'delivered', sources: ['observed'], atMs: addedMs + 50_000, id, group: billing, attempt: 2 },
+      { kind: 'delivered', sources: ['observed'], atMs: addedMs + 500, id, group: billing, consumer: w1, attempt: 1 },
+      {
+        kind: 'delivered',
+        sources: ['observed'],
+        atMs: addedMs + 50_000,
+        id,
+        group: billing,
+        consumer: w1,
+        attempt: 2,
+      },
     ] as const;
-    assert.deepEqual(told({ journal: [event({})], observed }), [
+    assert.deepEqual(told({ journal: [event({ event: 'claimed' })], observed }), [
       ['added', 0, undefined, 'server'],
-      ['delivered', 10, 1, 'recorded', 'observed'],
+      ['claimed', 10, 1, 'recorded', 'observed'],
       ['delivered', 50_000, 2, 'observed'],
+    ]);
+  });
+
+  it('takes what was seen to be settled for the ending that was recorded meanwhile, and else shows that nobody knows how', () => {
+    const settled = { kind: 'settled', sources: ['observed'], id, group: billing, sinceMs: addedMs + 5000 } as const;
+    const observed = [{ ...settled, atMs: addedMs + 20_000 }];
+    const journal = [event({ event: 'acknowledged', atMs: addedMs + 9000 })];
+    assert.deepEqual(told({ journal, observed }).slice(1), [['acknowledged', 9000, 1, 'recorded', 'observed']]);
+    const other = [event({ event: 'acknowledged', atMs: addedMs + 9000, group: groupName('mail') })];
+    assert.deepEqual(told({ journal: other, observed }).slice(1), [
+      ['acknowledged', 9000, 1, 'recorded'],
+      ['settled', 20_000, undefined, 'observed'],
     ]);
   });
 

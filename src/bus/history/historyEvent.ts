@@ -9,12 +9,17 @@ export type HistorySource = 'recorded' | 'observed' | 'derived' | 'server';
 
 /** One event in the life of a message, from whoever knows of it. What is left out is not known. */
 export interface HistoryEvent {
-  /** `added`: the message's first entry. `pending`: its last delivery, which is not acknowledged. */
-  readonly kind: JournalEventName | 'added' | 'pending';
+  /**
+   * `added`: the message's first entry. `pending`: its last delivery, which is not acknowledged. `settled`: it was seen to be not
+   * pending any more, and how that came is not known.
+   */
+  readonly kind: JournalEventName | 'added' | 'pending' | 'settled';
   /** Never empty; several when they agree. */
   readonly sources: readonly HistorySource[];
   /** By the server's clock; undefined when no source tells. */
   readonly atMs: number | undefined;
+  /** Of `settled`: when it was seen to be pending before. */
+  readonly sinceMs?: number;
   /** The entry that it happened to: the one that was asked for, or another copy of the message. Of `replayed` the first. */
   readonly id: EntryId;
   readonly group?: GroupName;

@@ -219,9 +219,18 @@ function isSameDelivery(a: HistoryEvent, b: HistoryEvent): boolean {
   );
 }
 
-/** What was recorded need not have been observed too. */
+/** What was recorded need not have been observed too; of an ending only the time between two looks was. */
 function isSameObserved(a: HistoryEvent, b: HistoryEvent): boolean {
-  return a.kind === b.kind && a.id === b.id && a.group === b.group && a.attempt === b.attempt && isNear(a, b);
+  if (b.kind === 'settled' && (a.kind === 'acknowledged' || a.kind === 'dead-lettered')) {
+    const { atMs = -1 } = a;
+    return (
+      a.id === b.id &&
+      a.group === b.group &&
+      atMs >= (b.sinceMs ?? 0) - sameEventMs &&
+      atMs <= (b.atMs ?? 0) + sameEventMs
+    );
+  }
+  return b.kind === 'delivered' && isSameDelivery(a, b);
 }
 
 function isNear(a: HistoryEvent, b: HistoryEvent): boolean {

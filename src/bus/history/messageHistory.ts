@@ -49,7 +49,8 @@ export interface MessageHistoryQuery {
   readonly denied?: Set<StreamKey>;
   /** How many entries of a journal are looked at. Default 2,000. */
   readonly journalLimit?: number;
-  readonly observed?: readonly HistoryEvent[];
+  /** What was observed of the entry until now, given where it stands now. */
+  readonly observe?: (standings: readonly Standing[], serverTimeMs: number) => readonly HistoryEvent[];
   readonly signal?: AbortSignal;
 }
 
@@ -69,7 +70,7 @@ export async function messageHistory(
     denied = new Set<StreamKey>(),
     signal,
     journalLimit,
-    observed,
+    observe,
   } = query;
   const { entry, standings, serverTimeMs } = await standingOf(port, key, id);
   const deadLetter = entry ? ownDeadLetter(key, entry) : undefined;
@@ -101,7 +102,7 @@ export async function messageHistory(
     deadLetters: otherLetters,
     replays: others,
     journal,
-    ...(observed === undefined ? {} : { observed }),
+    ...(observe === undefined ? {} : { observed: observe(standings, serverTimeMs) }),
   };
   return {
     id,
