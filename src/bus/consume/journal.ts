@@ -111,7 +111,7 @@ export class Journal {
   /** The last record that waits, as long as more entries can join it. */
   private open: OpenRecord | undefined;
   private inFlight = 0;
-  private isScheduled = false;
+  private cancelTimer: (() => void) | undefined;
   private isClosed = false;
   private dropped = 0;
   private failing: Failing | undefined;
@@ -158,7 +158,7 @@ export class Journal {
       if (this.waiting.length > maxWaiting) this.forget(this.waiting.splice(0, maxWaiting / 2));
       if (this.failing.state === 'due') this.tryAgain(this.failing);
     } else if (this.waiting.length >= maxJournalRecords) this.flush();
-    else if (!this.isScheduled) this.schedule();
+    else this.cancelTimer ??= this.schedule();
   }
 
   /** Sends what waits, now: it leaves in the same write as the other calls of this tick. */
@@ -171,6 +171,7 @@ export class Journal {
   close(): Promise<void> {
     if (!this.isClosed) {
       this.isClosed = true;
+      this.cancelTimer?.();
       this.failing?.cancel();
       // A journal that failed gets one more chance, not one for every two hundred events.
       if (this.failing) this.send();
@@ -180,10 +181,9 @@ export class Journal {
     return new Promise((resolve) => this.idleWaiters.push(resolve));
   }
 
-  private schedule(): void {
-    this.isScheduled = true;
-    this.target.clock.after(lingerMs, () => {
-      this.isScheduled = false;
+  private schedule(): () => void {
+    return this.target.clock.after(lingerMs, () => {
+      this.cancelTimer = undefined;
       this.flush();
     });
   }

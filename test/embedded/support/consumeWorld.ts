@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { Reject } from '../../../src/bus';
 import type { Bus, Consumer, HandlerContext, Message } from '../../../src/bus';
+import { readJournalEntry } from '../../../src/bus/history/readJournalEntry';
+import { streamKey } from '../../../src/bus/ids';
 import { exponential } from '../../../src/bus/consume/backoff';
 import { createMemoryBus } from '../../../src/embedded';
 import { VirtualClock } from '../../../src/embedded';
@@ -69,6 +71,8 @@ export class ConsumeWorld {
         ownership: { minIdleMs, heartbeatMs: 1000 },
         retry: { maxDeliveries, backoff: exponential({ baseMs: retryDelayMs, maxMs: retryDelayMs, jitter: 0 }) },
         reclaim: { intervalMs: 500, count: 10 },
+        // With and without a journal everything that must be true is the same.
+        journal: name !== 'p1',
       },
       (message, context) => this.handle(life, message, context),
     );
@@ -158,6 +162,7 @@ export class ConsumeWorld {
         assert.equal(copies.length, 1, `${id} (${plan}) is no dead letter`);
       for (const { fields } of copies) assert.deepEqual(fields, ['plan', plan], `the fields of ${id} changed`);
     }
+    await this.checkJournal();
     for (const { process, isAlive } of [...this.lives]) if (isAlive) await this.close(process.name);
     await this.advance(20_000);
     await this.memory.bus.close();
@@ -241,6 +246,20 @@ export class ConsumeWorld {
 
   private aliveLife(name: string): Life | undefined {
     return this.lives.find(({ process, isAlive }) => isAlive && process.name === name);
+  }
+
+  /** Everything in the journal can be read, and is about entries that there were. */
+  private async checkJournal(): Promise<void> {
+    const port = this.memory.server.process('reader').openPort();
+    const query = { from: 'min', to: 'max', count: 100_000 } as const;
+    const reading = port.range(streamKey(`${stream}:journal`), query);
+    await this.advance(0);
+    const entries = await reading;
+    await port.close();
+    for (const entry of entries) {
+      const events = readJournalEntry(entry) ?? assert.fail(`a journal entry cannot be read: ${entry.fields.join()}`);
+      for (const { id } of events) assert.ok(this.plans.has(id), `${id} is in the journal and was never published`);
+    }
   }
 
   private entryIds(): string[] {
