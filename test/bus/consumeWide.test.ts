@@ -1,5 +1,6 @@
 /** An entry with more fields than a script can pass on is dead-lettered in two steps; what that means when the process or the link breaks between them. */
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { Reject } from '../../src/bus';
 import { eventually } from '../support/eventually';
 import { startFaultProxy } from '../support/faultProxy';
@@ -21,6 +22,9 @@ describe('an entry of more than 3,950 fields that dies', () => {
   const lettersOf = async (stream: string): Promise<string[][]> =>
     (await world.redis.xrange(`${stream}:dlq`, '-', '+')).map(([, fields]) => fields);
 
+  // Compared here, because the difference of such lists takes minutes to print.
+  const isWhole = (letter: readonly string[]): boolean => isDeepStrictEqual(letter.slice(0, -22), wide);
+
   it('is copied with the block behind it, then acknowledged', async () => {
     const stream = uniqueKey();
     const consumer = world.bus().consume(stream, quickOptions(), () => {
@@ -32,8 +36,8 @@ describe('an entry of more than 3,950 fields that dies', () => {
     await eventually(() => dead.length === 1);
     assert.deepEqual(await pendingRows(world.redis, stream), []);
     const [letter = assert.fail(), ...others] = await lettersOf(stream);
-    assert.deepEqual(others, []);
-    assert.deepEqual(letter.slice(0, -22), wide, 'every field, in order, duplicates included');
+    assert.equal(others.length, 0);
+    assert.ok(isWhole(letter), 'every field, in order, duplicates included');
     assert.deepEqual(letter.slice(-22, -18), ['dl.id', id, 'dl.entry', id]);
     const [replayed] = await world.bus().deadLetters(stream).replay({ where: {} });
     assert.equal(replayed?.status, 'too-wide', 'and no replay takes it back');
@@ -57,10 +61,7 @@ describe('an entry of more than 3,950 fields that dies', () => {
         assert.equal(failed.length, 1);
         assert.deepEqual(await pendingRows(world.redis, stream), []);
         const letters = await lettersOf(stream);
-        assert.deepEqual(
-          letters.map((letter) => letter.slice(0, -22)),
-          [wide],
-        );
+        assert.deepEqual(letters.map(isWhole), [true]);
       } finally {
         await world.closeBuses();
         await proxy.stop();
