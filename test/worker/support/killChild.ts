@@ -1,12 +1,13 @@
-// A gateway or a worker of the runs application that is killed at a named point: `KILL_AT` names a method of the store, a command or a
-// script of the bus, or `execute`, `KILL_WHEN` says before or after it, `KILL_HIT` at which call. Made of the application's own parts;
+// A gateway or a worker of the runs application that is killed at a named point: `KILL_AT` names a method of the store, a statement of its
+// SQL, a command or a script of the bus, or `execute`, `KILL_WHEN` says before or after it, `KILL_HIT` at which call. Made of the application's own parts;
 // the points are around them. Started by killWorld.ts.
 import { connectRedis, createBus, lazyPort } from '../../../src/bus';
 import type { Bus, HandlerLog, StreamPort } from '../../../src/bus';
 import { createGatewayApp } from '../../../src/worker/gateway/gatewayApp';
 import { serveHttp } from '../../../src/worker/gateway/httpServer';
+import { openPool } from '../../../src/worker/postgres/pool';
 import { echo } from '../../../src/worker/runs/echo';
-import { openPostgresRunStore } from '../../../src/worker/runs/postgresRunStore';
+import { PostgresRunStore } from '../../../src/worker/runs/postgresRunStore';
 import { createRunsConsumer, createSweeper } from '../../../src/worker/runs/runsWorker';
 import type { RunsParts } from '../../../src/worker/runs/runsWorker';
 
@@ -49,13 +50,26 @@ function scriptName([script]: readonly unknown[]): string {
   return typeof script === 'object' && script !== null && 'name' in script ? String(script.name) : '';
 }
 
+/** `sql.commit`, `sql.update runs`, `sql.insert into messages`: the first words of a statement. */
+function sqlName(method: string, [statement]: readonly unknown[]): string {
+  if (method !== 'query' || typeof statement !== 'string') return '';
+  return `sql.${/^\s*(\w+(?: into)?(?: \w+)?)/.exec(statement)?.[1] ?? ''}`;
+}
+
 const silent: HandlerLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 async function main(): Promise<void> {
   const redis = { url: REDIS_URL };
   const plain: StreamPort = lazyPort(() => connectRedis(redis));
   const port = withPoints(plain, (method, args) => (method === 'run' ? `bus.${scriptName(args)}` : `bus.${method}`));
-  const store = withPoints(await openPostgresRunStore(DATABASE_URL, APP_ENV), (method) => `store.${method}`);
+  const pool = openPool(DATABASE_URL);
+  const watched = new Proxy(withPoints(pool, sqlName), {
+    get: (target, property) =>
+      property === 'connect'
+        ? async () => withPoints(await pool.connect(), sqlName)
+        : (Reflect.get(target, property) as unknown),
+  });
+  const store = withPoints(new PostgresRunStore(watched, APP_ENV), (method) => `store.${method}`);
   const bus: Bus = createBus({ port, env: APP_ENV });
   const parts: RunsParts = { bus, port, store, group: 'workers', log: silent };
   const { marker, sweeper } = createSweeper(parts, { staleMs: 300, intervalMs: 100 });

@@ -11,6 +11,7 @@ import { build } from 'esbuild';
 import fc from 'fast-check';
 import { groupName, readDeadLetter, streamKey } from '../../../src/bus';
 import { runIdOf } from '../../../src/worker/runs/failureMarker';
+import { openPostgresRunStore } from '../../../src/worker/runs/postgresRunStore';
 import { eventually } from '../../support/eventually';
 import { uniqueKey } from '../../support/uniqueKey';
 import { AppWorld } from './appWorld';
@@ -27,11 +28,15 @@ export interface KillPoint {
 const points: readonly (readonly [role: KillPoint['role'], at: string])[] = [
   ['gateway', 'store.create'],
   ['gateway', 'bus.publishDeduplicated'],
+  ['gateway', 'sql.insert into runs'],
   ['gateway', 'store.published'],
   ['gateway', 'store.listPending'],
   ['worker', 'store.get'],
   ['worker', 'execute'],
   ['worker', 'store.complete'],
+  ['worker', 'sql.update runs'],
+  ['worker', 'sql.insert into messages'],
+  ['worker', 'sql.commit'],
   ['worker', 'bus.acknowledge'],
   ['worker', 'bus.retryLater'],
   ['worker', 'bus.deadLetter'],
@@ -56,6 +61,8 @@ export function describeKillPoints(count: number): void {
     let died = 0;
     before(async () => {
       world = await AppWorld.start();
+      // Makes the tables.
+      await (await openPostgresRunStore(world.postgres.url, 'none')).close();
     });
     afterEach(killChildren);
     after(() => world.end());
