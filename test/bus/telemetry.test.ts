@@ -378,6 +378,18 @@ describe('Telemetry by OpenTelemetry', () => {
           for (const attribute of Object.keys(attributes)) assert.ok(known.has(attribute), `${name}: ${attribute}`);
     });
 
+    it('of several buses of a process add up', async () => {
+      const stream = uniqueKey();
+      for (const bus of [world.bus({ telemetry: otel() }), world.bus({ telemetry: otel() })])
+        await bus.publish(stream, { body: { n: '1' } });
+      const sent = (await sdk.collect()).get('messaging.client.sent.messages');
+      const own = sent?.filter(({ attributes }) => attributes['messaging.destination.name'] === stream);
+      assert.deepEqual(
+        own?.map(({ value }) => value),
+        [2],
+      );
+    });
+
     it('have the conventions’ buckets and seconds', async () => {
       const raw = await sdk.collectRaw();
       const duration = raw.find(({ descriptor }) => descriptor.name === 'messaging.process.duration');

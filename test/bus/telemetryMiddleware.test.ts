@@ -167,6 +167,7 @@ describe('Telemetry as middleware', () => {
       await world.redis.xadd(events.name, '*', 'b', `{${canary()}`);
       await eventually(() => dead.length === 10);
       await bus.close();
+      // The trace state of a link is trace context, which exporters are there to tell.
       const spans = sdk.spans().map(({ name, attributes, events: recorded, links, status }) => ({
         name,
         attributes,

@@ -4,6 +4,9 @@ import type { Counter, MetricDefinition, MetricLabels, Metrics } from './metrics
 import { conventionAttributes, instrumentationScope, messagingSystem, operations, ownAttributes } from './names';
 import type { ServerAddress } from './telemetry';
 
+/** The instruments of each meter, by name: the buses of a process count into the same series, of which only one can be told. */
+const instrumentsOf = new WeakMap<Meter, Map<string, unknown>>();
+
 /** Outcomes that are no failure. */
 const fine: ReadonlySet<string> = new Set(['ok', 'completed', 'duplicate']);
 
@@ -13,9 +16,10 @@ const fine: ReadonlySet<string> = new Set(['ok', 'completed', 'duplicate']);
  */
 export function otelMetrics({ server }: { readonly server?: ServerAddress | undefined } = {}): Metrics {
   let meter: Meter | undefined;
-  const instruments = new Map<string, unknown>();
   const once = <T>(name: string, make: (meter: Meter) => T): T => {
     meter ??= api.getMeter(instrumentationScope);
+    const instruments = instrumentsOf.get(meter) ?? new Map<string, unknown>();
+    instrumentsOf.set(meter, instruments);
     // One name has one kind, so that what is found is what would be made.
     const made = (instruments.get(name) as T | undefined) ?? make(meter);
     instruments.set(name, made);
@@ -37,8 +41,9 @@ export function otelMetrics({ server }: { readonly server?: ServerAddress | unde
         });
         return stored;
       });
-      const key = JSON.stringify(metric.labels.map((label) => labels[label]));
-      const counter = series.get(key) ?? new StoredCounter(attributesOf(common, metric, labels));
+      const attributes = attributesOf(common, metric, labels);
+      const key = JSON.stringify(attributes);
+      const counter = series.get(key) ?? new StoredCounter(attributes);
       series.set(key, counter);
       return counter;
     },
