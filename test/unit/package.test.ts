@@ -42,7 +42,7 @@ describe('the VSIX', () => {
   });
 
   it('holds no built file but the bundles, the maps of what can be stepped into and the styles', () => {
-    const allowed = /^dist\/(extension\.js|worker\.js(\.map)?|webview\/[a-zA-Z]+\.(js|css))$/;
+    const allowed = /^dist\/(extension\.js|ioredis\.js|worker\.js(\.map)?|webview\/[a-zA-Z]+\.(js|css))$/;
     assert.deepEqual(
       files.filter((file) => file.startsWith('dist/') && !allowed.test(file)),
       [],
@@ -51,6 +51,11 @@ describe('the VSIX', () => {
 
   it('holds the sources of the worker and the bus, so that breakpoints can be set before launch', () => {
     for (const file of ['src/worker/sampleHandler.ts', 'src/bus/index.ts']) assert.ok(files.includes(file), file);
+    const mapped = JSON.parse(readFileSync(path.join(repository, 'dist/worker.js.map'), 'utf8')) as {
+      sources: string[];
+    };
+    const missing = mapped.sources.filter((source) => !files.includes(path.posix.join('dist', source)));
+    assert.deepEqual(missing, [], 'the map leads to files that are not there');
   });
 
   it('holds no test, script, setting or secret of this repository', () => {

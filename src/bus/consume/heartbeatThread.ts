@@ -90,8 +90,8 @@ async function beatUntilStopped(data: HeartbeatThreadData): Promise<void> {
         message = { kind: 'beat', lost };
       } catch (error) {
         table.endBeat(undefined);
-        const isBusError = BusError.is(error);
-        const retriable = !isBusError || error.retriable || error.reason === 'no-group' || error.reason === 'no-key';
+        const isWaitedFor = BusError.is(error, 'no-group') || BusError.is(error, 'no-key');
+        const retriable = isWaitedFor || (BusError.is(error) && error.retriable);
         message = { kind: 'failed', message: error instanceof Error ? error.message : String(error), retriable };
       }
       parentPort?.postMessage(message);
