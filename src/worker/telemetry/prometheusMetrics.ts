@@ -1,4 +1,5 @@
 import { Counter as PromCounter, Gauge as PromGauge, Histogram as PromHistogram, Registry } from 'prom-client';
+import { displayText } from '../../base/byteText';
 import type { Counter, Histogram, Measurement, MetricDefinition, MetricLabels, Metrics } from '../../bus';
 
 /** The bus's metrics as Prometheus reads them, and the registry that writes them. */
@@ -188,9 +189,16 @@ function described(metric: MetricDefinition): { name: string; help: string; labe
   return { name: prometheusName(metric), help: metric.description, labelNames: [...metric.labels] };
 }
 
-/** Every label of the metric, in its order; what is not given is empty, which to Prometheus is the same as absent. */
+/**
+ * Every label of the metric, in its order; what is not given is empty, which to Prometheus is the same as absent. Names that are not UTF-8
+ * are written with escapes: as they are they would all look the same to it, and it refuses a series that comes twice.
+ */
 function filled(metric: MetricDefinition, labels: MetricLabels): Record<string, string> {
-  return Object.fromEntries(metric.labels.map((name) => [name, labels[name] ?? '']));
+  return Object.fromEntries(metric.labels.map((name) => [name, displayed(labels[name] ?? '')]));
+}
+
+function displayed(value: string): string {
+  return value === '' ? '' : displayText(value);
 }
 
 function snakeCase(text: string): string {
