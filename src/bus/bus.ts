@@ -17,10 +17,9 @@ import { lazyPort } from './lazyPort';
 import { DeadLetters } from './operate/deadLetters';
 import { handOverPending, reapConsumers, trimKeepingUnacknowledged } from './operate/maintain';
 import type { HandOverReport, TrimReport } from './operate/maintain';
-import { checkOptions, ConfigError, either, milliseconds, text, withMethods } from './options';
+import { checkOptions, ConfigError, either, functions, milliseconds, text, withMethods } from './options';
 import type { Check } from './options';
 import type { StreamPort } from './port';
-import { middlewares } from './publish/middleware';
 import type { PublishMiddleware } from './publish/middleware';
 import { Publisher } from './publish/publisher';
 import type { BatchResult, NewMessage, Published, PublishOptions } from './publish/publisher';
@@ -60,7 +59,7 @@ export function createBus(options: BusOptions): Bus {
     redis: either(text, redisOption),
     port: withMethods('add', 'run', 'openReader'),
     env: text,
-    use: middlewares,
+    use: functions,
     telemetry: isObject,
     clock: withMethods('now', 'after'),
   });

@@ -71,6 +71,10 @@ export const text: Check = (value) =>
 /** A function. */
 export const callable: Check = (value) => (typeof value === 'function' ? undefined : 'a function');
 
+/** A list of functions. */
+export const functions: Check = (value) =>
+  Array.isArray(value) && value.every((item) => typeof item === 'function') ? undefined : 'a list of functions';
+
 /** One of some literal values. */
 export function oneOf(...values: readonly (string | boolean)[]): Check {
   return (value) => (values.some((candidate) => candidate === value) ? undefined : values.map(quote).join(' or '));

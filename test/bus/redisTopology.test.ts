@@ -1,6 +1,7 @@
 // The Redis port on a cluster and behind Sentinel.
 import assert from 'node:assert/strict';
 import { Redis } from 'ioredis';
+import { redisIdempotencyStore } from '../../src/bus/consume/idempotencyStores';
 import { BusError } from '../../src/bus/errors';
 import { consumerName, entryId, groupName, streamKey } from '../../src/bus/ids';
 import type { StreamKey } from '../../src/bus/ids';
@@ -52,6 +53,15 @@ describe('the Redis port on a cluster', function () {
       assert.equal(await port.run(lengthScript, [key]), 1);
       assert.ok((await port.serverTimeMs(key)) > 0);
     }
+  });
+
+  it('keeps the idempotency key of a message on whichever node it belongs to', async () => {
+    const store = redisIdempotencyStore(port);
+    const keys = Array.from({ length: 20 }, () => `${uniqueKey()}:idempotency:workers:1-0`);
+    assert.ok(new Set(keys.map((key) => Math.floor((3 * slotOf(streamKey(key))) / 16_384))).size > 1);
+    for (const key of keys) assert.deepEqual(await store.begin(key, 'a', 60_000), { state: 'fresh' });
+    for (const key of keys) await store.complete(key, 'a', 60_000);
+    for (const key of keys) assert.deepEqual(await store.begin(key, 'b', 60_000), { state: 'done' });
   });
 
   it('is scanned over every master', async () => {

@@ -158,7 +158,7 @@ describe('the JSON codec', () => {
       [{ s: Symbol(canary) }, /body\.s is a symbol/],
       [{ [Symbol(canary)]: 1 }, /property named by a symbol/],
       [[undefined], /body\[0\] is undefined/],
-       
+
       [[1, , 2], /list with holes/],
       [Object.assign([1], { [canary]: 2 }), /list with holes or names/],
       [{ toJSON: () => canary }, /toJSON of its own/],

@@ -12,6 +12,7 @@ import {
   checkOptions,
   ConfigError,
   either,
+  functions,
   integer,
   milliseconds,
   oneOf,
@@ -150,9 +151,6 @@ const groupStart: Check = (value) =>
     ? undefined
     : "'0', '$' or an entry id such as '1700000000000-0'";
 
-const middlewares: Check = (value) =>
-  Array.isArray(value) && value.every((item) => typeof item === 'function') ? undefined : 'a list of functions';
-
 const nested: Check = (value) => (typeof value === 'object' && value !== null ? undefined : 'an object of options');
 
 /** Checks the options and fills in the defaults; throws a `ConfigError` that names the option, what was given and what is expected. */
@@ -179,7 +177,7 @@ export function resolveConsumerOptions(
     codec: withMethods('encode', 'decode'),
     unroutable: oneOf('dead-letter', 'acknowledge'),
     acknowledged: oneOf('keep', 'delete'),
-    use: middlewares,
+    use: functions,
     log: withMethods('info', 'warn', 'error'),
     journal: either(boolean, nested),
     redact: callable,

@@ -20,10 +20,6 @@ export interface OutgoingMessage {
  */
 export type PublishMiddleware = (outgoing: OutgoingMessage, next: () => Promise<Published>) => Promise<Published>;
 
-/** Whether an option is a list of middleware. */
-export const middlewares: Check = (value) =>
-  Array.isArray(value) && value.every((item) => typeof item === 'function') ? undefined : 'a list of functions';
-
 /** What middleware works on: the message with headers of its own. */
 export function outgoingOf(
   stream: StreamKey,

@@ -4,6 +4,7 @@ import {
   checkOptions,
   ConfigError,
   either,
+  functions,
   integer,
   milliseconds,
   oneOf,
@@ -17,7 +18,6 @@ import { streamKey } from '../ids';
 import type { StreamKey } from '../ids';
 import { checkSchemas } from '../schemas';
 import type { Schemas, SchemasByType } from '../schemas';
-import { middlewares } from './middleware';
 import type { PublishMiddleware } from './middleware';
 import type { NewMessage } from './publisher';
 
@@ -90,7 +90,7 @@ export function topic(name: string, ...rest: readonly [TopicOptions] | readonly 
     retention: either(oneOf('none'), anything),
     exact: oneOf(true, false),
     codec: withMethods('encode', 'decode'),
-    use: middlewares,
+    use: functions,
   });
   const retention: unknown = options.retention;
   if (retention === undefined)
