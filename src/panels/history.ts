@@ -2,7 +2,7 @@
 import { displayText } from '../base/byteText';
 import { shortened } from '../base/shortText';
 import type { Localizer } from '../base/localize';
-import type { HistoryEvent } from '../bus';
+import type { HistoryEvent, StreamKey } from '../bus';
 import type { HistoryEventView, HistoryLimits } from '../protocol/streamPanel';
 import { idTimeMs } from './entryIds';
 import type { EntryFacts } from './streamReader';
@@ -23,6 +23,8 @@ const maxGroups = 20;
 /** The events that are shown, those of unknown time first. */
 export function historyView(
   { id, history }: Pick<EntryFacts, 'id' | 'history'>,
+  /** Where the message and its copies are: of a dead letter the stream that it died in. */
+  stream: StreamKey,
   l10n: Localizer,
 ): readonly HistoryEventView[] {
   const shown =
@@ -30,7 +32,7 @@ export function historyView(
       ? history
       : [...history.slice(0, firstEvents), ...history.slice(firstEvents - maxEvents)];
   return fitting(
-    shown.map((event) => eventView(event, id, l10n)),
+    shown.map((event) => eventView(event, { id, stream }, l10n)),
     maxChars,
   );
 }
@@ -52,33 +54,42 @@ export function historyLimits(
   };
 }
 
-function eventView(event: HistoryEvent, shownId: string, l10n: Localizer): HistoryEventView {
+function eventView(
+  event: HistoryEvent,
+  shown: { readonly id: string; readonly stream: StreamKey },
+  l10n: Localizer,
+): HistoryEventView {
   const { atMs, sources, group, consumer, attempt, durationMs, error, kind } = event;
   const isDelay = kind === 'retry-scheduled';
   const about = event.copy ?? event.id;
   const writer = writerText(event, l10n);
   return {
     atMs: atMs ?? null,
-    title: titleOf(event, shownId, l10n),
+    title: titleOf(event, shown.id, l10n),
     sources,
     outcome: outcomeOf(kind),
     ...(group === undefined ? {} : { group: nameView(group) }),
     ...(consumer === undefined ? {} : { consumer: nameView(consumer) }),
     ...(attempt === undefined || kind === 'replayed' ? {} : { attempt }),
     ...(durationMs === undefined ? {} : isDelay ? { delayMs: durationMs } : { tookMs: durationMs }),
-    ...(about === shownId || kind === 'added' || kind === 'replayed' ? {} : { entry: about }),
+    ...(about === shown.id || isOnlyFirstId(event) ? {} : { entry: { stream: shown.stream, id: about } }),
     ...(writer === undefined ? {} : { writer }),
     ...(error === undefined ? {} : { error: errorView(error) }),
   };
+}
+
+/** A replay of which nobody knows the new id: its own is that of the message, which comes first anyway. */
+function isOnlyFirstId({ kind, copy }: HistoryEvent): boolean {
+  return kind === 'replayed' && copy === undefined;
 }
 
 function titleOf(event: HistoryEvent, shownId: string, l10n: Localizer): string {
   const { kind, id, copy, attempt, reason, isPending = false } = event;
   switch (kind) {
     case 'added':
-      return id === shownId ? l10n.t('Added to the stream') : l10n.t('First added as {0}', id);
+      return id === shownId ? l10n.t('Added to the stream') : l10n.t('First added');
     case 'replayed':
-      if (copy !== undefined && copy !== shownId) return l10n.t('Replayed as {0}', copy);
+      if (copy !== undefined && copy !== shownId) return l10n.t('Replayed');
       return attempt === undefined
         ? l10n.t('Replayed from the dead letters')
         : l10n.t('Replayed from the dead letters, replay {0}', attempt);

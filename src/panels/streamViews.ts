@@ -76,7 +76,7 @@ export function detailView(key: StreamKey, facts: EntryFacts, l10n: Localizer): 
   const { id, entry, deadLetter, serverTimeMs } = facts;
   const standings = shownStandings(facts.standings);
   const groups = standings.map(({ group }) => group);
-  const history = historyView(facts, l10n);
+  const history = historyView(facts, deadLetter?.stream ?? key, l10n);
   return {
     id,
     timeMs: idTimeMs(id),

@@ -131,8 +131,8 @@ export interface HistoryEventView {
   /** How long the handler ran, and the delay until the next delivery. */
   readonly tookMs?: number;
   readonly delayMs?: number;
-  /** The entry that it happened to, when that is another copy of the message. */
-  readonly entry?: string;
+  /** The entry that it happened to, when that is another copy of the message; `stream` as text without loss. */
+  readonly entry?: { readonly stream: string; readonly id: string };
   /** Who recorded it: host, process, version. */
   readonly writer?: string;
   readonly error?: { readonly type: string; readonly message: string; readonly stack?: string };

@@ -103,6 +103,7 @@ describe('where an entry stands', () => {
 });
 
 describe('the delivery history', () => {
+  const stream = streamKey('orders');
   const failure = {
     id,
     entry: id,
@@ -117,9 +118,14 @@ describe('the delivery history', () => {
   };
   const letter = { deadId: entryId(`${addedMs + 9000}-0`), failure };
   const view = (changes: Partial<HistoryFacts>): readonly HistoryEventView[] =>
-    historyView({ id: changes.id ?? id, history: merged(changes) }, l10n);
+    historyView({ id: changes.id ?? id, history: merged(changes) }, stream, l10n);
   const told = (changes: Partial<HistoryFacts>): (readonly unknown[])[] =>
-    view(changes).map(({ atMs, title, sources, attempt }) => [atMs, title, sources.join('+'), attempt]);
+    view(changes).map(({ atMs, title, sources, attempt, entry }) => [
+      atMs,
+      entry ? `${title} ${entry.id}` : title,
+      sources.join('+'),
+      attempt,
+    ]);
 
   it('starts with the entry and ends with its last delivery, each with its source', () => {
     assert.deepEqual(told({ standings: [pendingIn({ deliveryCount: 2 })] }), [
@@ -173,7 +179,7 @@ describe('the delivery history', () => {
         ['Claimed from another consumer', 'neutral', undefined, undefined, undefined, 'h1, process 12, version v3'],
         ['Failed', 'bad', 41, undefined, undefined, undefined],
         ['Retry scheduled', 'neutral', undefined, 5000, undefined, undefined],
-        ['Acknowledged', 'good', 7, undefined, '7-0', undefined],
+        ['Acknowledged', 'good', 7, undefined, { stream: 'orders', id: '7-0' }, undefined],
       ],
     );
     assert.deepEqual(views[2]?.error, error);
@@ -181,27 +187,27 @@ describe('the delivery history', () => {
 
   it('has words of its own for every kind of event', () => {
     const titles = new Set(
-      (['pending', ...journalEventNames] as const).map(
-        (kind) => historyView({ id, history: [{ kind, sources: ['server'], atMs: 1, id }] }, l10n)[0]?.title,
+      (['pending', 'settled', ...journalEventNames] as const).map(
+        (kind) => historyView({ id, history: [{ kind, sources: ['server'], atMs: 1, id }] }, stream, l10n)[0]?.title,
       ),
     );
-    assert.equal(titles.size, journalEventNames.length + 1);
+    assert.equal(titles.size, journalEventNames.length + 2);
   });
 
   it('of a dead letter itself starts with the original', () => {
     const original = entryId(`${addedMs - 5000}-0`);
     const died = entryId(`${addedMs - 1000}-0`);
     assert.deepEqual(told({ deadLetter: { ...failure, id: original, entry: died, atMs: addedMs - 10, replays: 1 } }), [
-      [addedMs - 5000, `First added as ${original}`, 'derived', undefined],
-      [addedMs - 1000, `Replayed as ${died}`, 'derived', undefined],
-      [addedMs - 10, 'Dead-lettered: handler-error', 'derived', 3],
+      [addedMs - 5000, `First added ${original}`, 'derived', undefined],
+      [addedMs - 1000, `Replayed ${died}`, 'derived', undefined],
+      [addedMs - 10, `Dead-lettered: handler-error ${died}`, 'derived', 3],
     ]);
   });
 
   it('of a replay says so', () => {
     const original = entryId(`${addedMs - 5000}-0`);
     assert.deepEqual(told({ replayOf: { id: original, replays: 2 } }), [
-      [addedMs - 5000, `First added as ${original}`, 'derived', undefined],
+      [addedMs - 5000, `First added ${original}`, 'derived', undefined],
       [addedMs, 'Replayed from the dead letters, replay 2', 'derived', undefined],
     ]);
   });
@@ -217,7 +223,7 @@ describe('the delivery history', () => {
     const at = (n: number): HistoryEvent => ({ kind: 'failed', sources: ['recorded'], atMs: addedMs + n, id });
     const error = { type: 'E', message: 'm'.repeat(5000), stack: 's'.repeat(50_000) };
     const history = Array.from({ length: 5000 }, (_, n) => ({ ...at(n), ...(n === 3 ? { error } : {}) }));
-    const views = historyView({ id, history }, l10n);
+    const views = historyView({ id, history }, stream, l10n);
     assert.equal(views.length, 300);
     assert.deepEqual([views[0]?.atMs, views.at(-1)?.atMs], [addedMs, addedMs + 4999]);
     assert.ok((views[3]?.error?.stack?.length ?? 0) <= 4096);

@@ -102,7 +102,7 @@ describe('the stream panel, one entry', function () {
   });
 
   it('tells the history newest last, each event with the time since the one before and its source', async () => {
-    await open();
+    const stream = await open();
     await panel.page.getByRole('tab', { name: /Delivery history/ }).click();
     const events = panel.page.getByRole('list', { name: 'Delivery history' }).getByRole('listitem');
     const texts = (await events.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
@@ -116,6 +116,9 @@ describe('the stream panel, one entry', function () {
     assert.match(texts[3] ?? '', /^Dead-lettered: handler-error recorded derived .*\+10 ms/);
     assert.match(texts[6] ?? '', /^Retry scheduled recorded .*in 5 s.*1764345600000-0/);
     assert.match(texts[7] ?? '', /^Last delivered, still pending server .*\+1 h/);
+    await events.nth(6).getByRole('button', { name: '1764345600000-0' }).click();
+    await eventually(() => stream.callsOf('openEntry').length === 1);
+    assert.deepEqual(stream.callsOf('openEntry'), [{ stream: 'orders', id: '1764345600000-0' }]);
     assert.equal(await events.nth(2).getByText('handler.ts').isVisible(), false);
     await events.nth(2).getByText('Invalid slug "café"').click();
     await events.nth(2).getByText('handler.ts').waitFor();
@@ -256,7 +259,7 @@ describe('the stream panel, one entry', function () {
             atMs: null,
             title: hostile,
             sources: ['server'],
-            entry: hostile,
+            entry: { stream: hostile, id: hostile },
             writer: hostile,
             outcome: 'bad',
             group: name,

@@ -111,11 +111,7 @@ function Event(props: { model: StreamModel; event: HistoryEventView; previous: n
           <span title={t('How long the handler ran')}>{t('took {0}', formatDuration(event.tookMs))}</span>
         )}
         {event.delayMs === undefined ? null : <span>{t('in {0}', formatDuration(event.delayMs))}</span>}
-        {event.entry === undefined ? null : (
-          <span class="mono" title={t('Another entry of the same message')}>
-            {event.entry}
-          </span>
-        )}
+        {event.entry === undefined ? null : <OtherEntry model={model} entry={event.entry} />}
       </p>
       {error ? (
         <details class="event-error">
@@ -133,6 +129,18 @@ function Event(props: { model: StreamModel; event: HistoryEventView; previous: n
         </details>
       ) : null}
     </li>
+  );
+}
+
+function OtherEntry(props: { model: StreamModel; entry: NonNullable<HistoryEventView['entry']> }): JSX.Element {
+  const { model, entry } = props;
+  const open = (): void => void model.act(() => model.client.request('openEntry', entry));
+  return (
+    <span>
+      <button type="button" class="link mono" title={t('Open this entry of the same message')} onClick={open}>
+        <SafeText text={entry.id} />
+      </button>
+    </span>
   );
 }
 

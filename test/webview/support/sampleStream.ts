@@ -199,6 +199,7 @@ const pretendHex = `00000000  89 50 4e 47 0d 0a 1a 0a  00 00 00 0d 49 48 44 52  
 
 /** An entry with every kind of value and of standing. */
 export function sampleDetail(id: string): EntryDetail {
+  const copy = { stream: 'orders', id: '1764345600000-0' };
   const ms = Number(id.split('-')[0]);
   return {
     id,
@@ -284,7 +285,7 @@ export function sampleDetail(id: string): EntryDetail {
         outcome: 'good',
         tookMs: 12,
       },
-      { atMs: ms + 61_200, title: 'Replayed as 1764345600000-0', sources: ['derived'], outcome: 'neutral' },
+      { atMs: ms + 61_200, title: 'Replayed', sources: ['derived'], entry: copy, outcome: 'neutral' },
       {
         atMs: ms + 62_000,
         title: 'Retry scheduled',
@@ -293,7 +294,7 @@ export function sampleDetail(id: string): EntryDetail {
         consumer: nameView('worker-2'),
         attempt: 1,
         delayMs: 5000,
-        entry: '1764345600000-0',
+        entry: copy,
         outcome: 'neutral',
       },
       {
