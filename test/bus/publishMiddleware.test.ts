@@ -179,5 +179,7 @@ describe('publish middleware', () => {
       bus.publish('s', { body: { n: '1' } }),
       (error) => ConfigError.is(error, 'invalid-option') && error.option === 'message.headers.traceparent',
     );
+    const [result] = await bus.publishBatch('s', [{ body: { n: '1' } }]);
+    assert.ok(result?.status === 'failed' && ConfigError.is(result.error.cause));
   });
 });

@@ -211,6 +211,26 @@ describe('a topic with schemas', () => {
     assert.equal((await pendingRows(world.redis, runs.name)).length, 3);
   });
 
+  it('cannot be published to while its schema fails by itself, each message of a batch on its own', async () => {
+    const fails = (body: unknown): { value: unknown } => {
+      if (body === 'bad') throw new Error('no database');
+      return { value: body };
+    };
+    for (const validate of [fails, (body: unknown) => Promise.resolve(body).then(fails)]) {
+      const shaky: StandardSchemaV1 = { '~standard': { version: 1, vendor: 'test', validate } };
+      const shakyTopic = topic(uniqueKey(), shaky, { retention: 'none' });
+      await assert.rejects(
+        bus.publish(shakyTopic, { body: 'bad' }),
+        (error) => PublishError.is(error, 'invalid') && String(error.cause).includes('no database'),
+      );
+      const results = await bus.publishBatch(shakyTopic, [{ body: 'bad' }, { body: 'good' }]);
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['failed', 'published'],
+      );
+    }
+  });
+
   it('takes a schema that fails by itself for a failure and not for a verdict: it is tried again', async () => {
     let asked = 0;
     const shaky: StandardSchemaV1<unknown, { n: number }> = {

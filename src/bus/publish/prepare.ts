@@ -39,8 +39,16 @@ export function checkOutgoing(
     if ('problem' in checked)
       throw invalid(stream, type === undefined ? checked.problem : `${checked.problem} of ${displayText(type)}`);
   };
-  const checked = checkBody(schema, body);
-  if ('then' in checked) return checked.then(judge);
+  const failed = (error: unknown): never => {
+    throw invalid(stream, 'its schema failed instead of judging it', error);
+  };
+  let checked: Checked | Promise<Checked>;
+  try {
+    checked = checkBody(schema, body);
+  } catch (error) {
+    return failed(error);
+  }
+  if ('then' in checked) return checked.then(judge, failed);
   judge(checked);
   return undefined;
 }

@@ -129,7 +129,12 @@ export class Publisher {
             ({ id }): BatchResult => ({ status: 'published', id }),
             (error: unknown): BatchResult => {
               if (PublishError.is(error)) return { status: 'failed', error };
-              throw error;
+              if (!ConfigError.is(error)) throw error;
+              // Headers that middleware made; the other messages are on their way.
+              return {
+                status: 'failed',
+                error: new PublishError('invalid', stream, false, error.message, { cause: error }),
+              };
             },
           ),
       ),
