@@ -2,12 +2,21 @@ import type { Clock } from '../../base/clock';
 import { companionKey, type EntryFields, type EntryId, type StreamPort } from '../../bus';
 import { deadLetter } from '../../bus/scripts/deadLetter';
 import type { SampleEvents } from './sampleEvents';
+import type { SampleActor, SampleJournal } from './sampleJournal';
 import { sample } from './sampleNames';
 
 const publishEveryTicks = 150;
 const retryEveryTicks = 25;
 const maxDeliveries = 3;
 const maxDeadLetters = 200;
+
+const ledger: SampleActor = { stream: sample.payments, ...sample.ledger };
+const message = "Cannot read properties of null (reading 'cents')";
+const failure = {
+  type: 'TypeError',
+  message,
+  stack: `TypeError: ${message}\n    at toCents (ledger/money.ts:12:23)\n    at bookPayment (ledger/bookPayment.ts:41:18)`,
+};
 
 /** The payment that no handler survives. */
 export interface Poison {
@@ -18,7 +27,7 @@ export interface Poison {
 }
 
 /** Creates the poison of the sample's payments. */
-export function createPoison(port: StreamPort, events: SampleEvents, clock: Clock): Poison {
+export function createPoison(port: StreamPort, events: SampleEvents, clock: Clock, journal: SampleJournal): Poison {
   let id: EntryId | null = null;
   let bornAtTick = 0;
   let deliveries = 0;
@@ -32,11 +41,14 @@ export function createPoison(port: StreamPort, events: SampleEvents, clock: Cloc
         bornAtTick = tick;
         deliveries = 1;
       } else if ((tick - bornAtTick) % retryEveryTicks === 0) {
+        await journal.record(ledger, 'failed', [id], { attempt: deliveries, durationMs: 31, error: failure });
         if (deliveries >= maxDeliveries) {
           await moveToDeadLetters(port, id);
+          await journal.record(ledger, 'dead-lettered', [id], { attempt: deliveries });
           id = null;
         } else if (await deliverAgain(port, id)) {
           deliveries += 1;
+          await journal.record(ledger, 'delivered', [id], { attempt: deliveries });
         }
       }
     },
@@ -61,8 +73,8 @@ async function moveToDeadLetters(port: StreamPort, id: EntryId): Promise<void> {
         id,
         guard: { owner: sample.ledger.consumer, deliveries: { atLeast: maxDeliveries } },
         reason: 'handler-error',
-        errorType: 'TypeError',
-        errorMessage: "Cannot read properties of null (reading 'cents')",
+        errorType: failure.type,
+        errorMessage: failure.message,
       },
     ],
   });

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock';
 import type { ConsumerName, EntryFields, EntryId, GroupName, StreamKey, StreamPort } from '../../bus';
 import { createPoison, type Poison } from './poison';
 import type { SampleEvents } from './sampleEvents';
+import { SampleJournal } from './sampleJournal';
 import { sample } from './sampleNames';
 
 const tickMs = 400;
@@ -14,6 +15,16 @@ const maxLengths: ReadonlyMap<StreamKey, number> = new Map([
   [sample.readings, 300],
   [sample.audit, 2_000],
 ]);
+
+/** Streams whose consumers keep a delivery journal, and others, as it is in the world. */
+const journaled: ReadonlySet<StreamKey> = new Set([sample.orders, sample.payments]);
+
+/** What a group's consumer read last time. */
+interface Unfinished {
+  readonly consumer: ConsumerName;
+  readonly ids: readonly EntryId[];
+  readonly sinceMs: number;
+}
 
 /**
  * Keeps the sample's streams moving until the signal aborts: producers, a healthy group, a slow one whose lag grows, a stuck
@@ -34,15 +45,17 @@ export async function runSampleTraffic(options: {
 }
 
 class Traffic {
-  private readonly unfinished = new Map<GroupName, readonly EntryId[]>();
+  private readonly unfinished = new Map<GroupName, Unfinished>();
   private readonly poison: Poison;
+  private readonly journal: SampleJournal;
 
   constructor(
     private readonly port: StreamPort,
     private readonly events: SampleEvents,
     private readonly clock: Clock,
   ) {
-    this.poison = createPoison(port, events, clock);
+    this.journal = new SampleJournal(port, clock);
+    this.poison = createPoison(port, events, clock, this.journal);
   }
 
   async step(tick: number): Promise<void> {
@@ -76,13 +89,21 @@ class Traffic {
 
   /** Acknowledges what the group's consumer read last time, then reads on. */
   private async work(key: StreamKey, group: GroupName, consumer: ConsumerName, count = 10): Promise<void> {
-    const finished = this.unfinished.get(group) ?? [];
-    if (finished.length > 0) await this.port.acknowledge(key, group, finished);
+    await this.finish(key, group);
     const delivered = await this.port.readGroup(key, group, consumer, { count });
-    this.unfinished.set(
-      group,
-      delivered.filter(({ fields }) => !this.poison.isPoison(fields)).map(({ id }) => id),
-    );
+    const ids = delivered.filter(({ fields }) => !this.poison.isPoison(fields)).map(({ id }) => id);
+    this.unfinished.set(group, { consumer, ids, sinceMs: this.clock.now() });
+    const all = delivered.map(({ id }) => id);
+    if (journaled.has(key)) await this.journal.record({ stream: key, group, consumer }, 'delivered', all);
+  }
+
+  private async finish(key: StreamKey, group: GroupName): Promise<void> {
+    const { consumer, ids, sinceMs } = this.unfinished.get(group) ?? {};
+    if (consumer === undefined || ids === undefined || ids.length === 0) return;
+    await this.port.acknowledge(key, group, ids);
+    const durationMs = this.clock.now() - (sinceMs ?? 0);
+    if (journaled.has(key))
+      await this.journal.record({ stream: key, group, consumer }, 'acknowledged', ids, { durationMs });
   }
 }
 

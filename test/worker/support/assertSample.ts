@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readDeadLetter, streamKey, type StreamPort } from '../../../src/bus';
+import { readJournalEntry } from '../../../src/bus/history/readJournalEntry';
 import { sample } from '../../../src/worker/sample/sampleNames';
 import { eventually } from '../../support/eventually';
 
@@ -41,6 +42,16 @@ export async function assertSample(port: StreamPort): Promise<void> {
   const dead = await port.range(streamKey('shop:orders:dlq'), { from: 'min', to: 'max', count: 100 });
   const reasons = new Set(dead.map((entry) => readDeadLetter(entry).failure.reason));
   assert.deepEqual([...reasons].sort(), ['handler-error', 'invalid', 'timeout']);
+
+  const journal = streamKey('shop:orders:journal');
+  await eventually(
+    async () => {
+      const entries = await port.range(journal, { from: 'min', to: 'max', count: 1000 });
+      const events = entries.flatMap((entry) => readJournalEntry(entry) ?? assert.fail('an entry that is no event'));
+      return events.some(({ event }) => event === 'delivered') && events.some(({ event }) => event === 'acknowledged');
+    },
+    { what: 'the journal to be kept' },
+  );
 
   const length = await port.length(sample.orders);
   await eventually(async () => (await port.length(sample.orders)) > length + 2, { what: 'orders to be published' });
