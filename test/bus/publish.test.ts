@@ -218,6 +218,16 @@ describe('publishing', () => {
         bus.publish('s', message),
         (error) => PublishError.is(error, 'invalid') && error.cause instanceof EncodeError && text.test(error.message),
       );
+    for (const [part, text] of [
+      [{ key: 77_001 }, /message\.key: expected text that is not empty, got number/],
+      [{ type: '' }, /message\.type: expected .* got empty text/],
+      [{ headers: null }, /message\.headers: expected an object of text, got null/],
+      [{ headers: { traceparent: 77_001 } }, /message\.headers\.traceparent: expected text, got number/],
+    ] as const)
+      await assert.rejects(
+        bus.publish('s', { body: { n: '1' }, ...part } as never),
+        (error) => ConfigError.is(error, 'invalid-option') && text.test(error.message),
+      );
     await assert.rejects(bus.publish('s', { bdy: {} } as never), (error) => ConfigError.is(error, 'unknown-option'));
     assert.throws(() => topic('s', {} as never), /topic\.retention: expected .* got none/);
     assert.throws(() => topic('s', { retention: { maxLength: 1, maxAgeMs: 1 } }), /got both/);

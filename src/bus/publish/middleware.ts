@@ -1,5 +1,3 @@
-import { checkOptions } from '../options';
-import type { Check } from '../options';
 import type { StreamKey } from '../ids';
 import type { Published } from './publisher';
 
@@ -89,14 +87,4 @@ function once(next: () => Promise<Published>): () => Promise<Published> {
     isCalled = true;
     return next();
   };
-}
-
-/** Checks the headers that a message has after its middleware. */
-export function checkHeaders(headers: Readonly<Record<string, unknown>>): void {
-  const isText: Check = (value) => (typeof value === 'string' ? undefined : 'text');
-  checkOptions(
-    'message.headers',
-    headers,
-    Object.fromEntries(Object.keys(headers).map((name) => [name, isText] as const)),
-  );
 }

@@ -3,24 +3,24 @@ import { EncodeError, fields } from '../codecs';
 import type { Codec } from '../codecs';
 import type { EntryFields } from '../entries';
 import type { StreamKey } from '../ids';
-import { checkOptions, text } from '../options';
+import { anything, checkOptions, ConfigError, text } from '../options';
 import { checkBody, schemaFor } from '../schemas';
 import type { Checked } from '../schemas';
-import { checkHeaders } from './middleware';
 import type { OutgoingMessage } from './middleware';
 import { PublishError } from './publishError';
+import type { NewMessage } from './publisher';
 import type { Topic } from './topic';
 
 const defaultCodec: Codec = fields();
 
-/** Checks the shape of a message as it is given; throws a `ConfigError`. */
-export function checkMessage(message: unknown): void {
-  checkOptions('message', message, {
-    body: () => undefined,
-    type: text,
-    key: text,
-    headers: (value) => (typeof value === 'object' ? undefined : 'an object of text'),
-  });
+/** Checks the shape of a message as it is given; throws a `ConfigError`, which tells of a value only what kind it is. */
+export function checkMessage(message: NewMessage): void {
+  checkOptions('message', message, { body: anything, type: anything, key: anything, headers: anything });
+  const given: Readonly<Record<string, unknown>> = { ...message };
+  for (const name of ['type', 'key']) if (given[name] !== undefined) requireText(name, given[name]);
+  const { headers } = given;
+  if (headers !== undefined && (typeof headers !== 'object' || headers === null))
+    throw misshapen('headers', 'an object of text', headers);
 }
 
 /** Checks a message against its topic's schemas; answers a promise when the schema needs one. */
@@ -58,7 +58,8 @@ export function encodeOutgoing(
   topic: Topic | undefined,
   { stream, type, key, headers, body }: OutgoingMessage,
 ): EntryFields {
-  checkHeaders(headers);
+  for (const [name, value] of Object.entries<unknown>(headers))
+    if (typeof value !== 'string') throw misshapen(`headers.${name}`, 'text', value);
   let entry: EntryFields;
   try {
     entry = (topic?.codec ?? defaultCodec).encode({ type, key, headers, body });
@@ -68,6 +69,16 @@ export function encodeOutgoing(
   if (entry.length === 0 || entry.length % 2 !== 0)
     throw invalid(stream, `its codec made ${entry.length} names and values of it; expected pairs, at least one`);
   return entry;
+}
+
+function requireText(name: string, value: unknown): void {
+  const expected = text(value);
+  if (expected !== undefined) throw misshapen(name, expected, value);
+}
+
+function misshapen(name: string, expected: string, value: unknown): ConfigError {
+  const given = value === '' ? 'empty text' : value === null ? 'null' : typeof value;
+  return new ConfigError('invalid-option', `message.${name}`, `message.${name}: expected ${expected}, got ${given}`);
 }
 
 function invalid(stream: StreamKey, problem: string, cause?: unknown): PublishError {
