@@ -81,6 +81,10 @@ export function reportEvents(consumer: Consumer, { log, settled, fatal }: EventT
     tell('warn', 'dead-lettered', details, `${id} is a dead letter now: ${deadId}, reason ${reason}`);
     settled(id, 'dead-lettered');
   });
+  consumer.on('refused', ({ id, deliveries, reason, error }) => {
+    const details = { message_id: id, delivery_count: deliveries, reason, ...failureDetails(error) };
+    tell('warn', 'refused', details, `${id} is ${reason} and stays pending: there are no dead letters to move it to`);
+  });
   consumer.on('dead-letter-failed', ({ ids, error }) => {
     const text = `${ids.join(', ')} cannot be moved to the dead letters, which will be tried again`;
     trouble('dead-letter-failed', text, error, { message_ids: ids });
