@@ -12,6 +12,8 @@ export interface StreamFacts extends ReadAt {
   readonly key: StreamKey;
   /** Undefined when its key is listed but the user may not read it. */
   readonly figures: StreamFigures | undefined;
+  /** The listed stream that it is a companion of, holding its dead letters or its journal: it stands beside it, in no folder of its own. */
+  readonly companionOf?: StreamKey;
   /** The stream whose delivery journal it is, going by its name and by nobody consuming it. */
   readonly journalOf?: StreamKey;
 }

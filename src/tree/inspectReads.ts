@@ -89,20 +89,32 @@ async function describeStreams(inspect: Inspector, keys: readonly StreamKey[]): 
     inspect.serverTimeMs(),
     ...keys.map((key) => describeStream(inspect, key)),
   ]);
+  const listed = new Set(keys);
   return keys.flatMap((key, index): StreamFacts[] => {
     const figures = described[index];
     if (figures === undefined || figures === 'gone') return [];
-    if (figures === 'unreadable') return [{ key, figures: undefined, serverTimeMs }];
-    const journalOf = figures.groups === 0 ? streamOfJournal(inspect, key, keys) : undefined;
-    return [{ key, figures, serverTimeMs, ...(journalOf === undefined ? {} : { journalOf }) }];
+    const companion = companionFacts(inspect, key, listed);
+    if (figures === 'unreadable') return [{ key, figures: undefined, serverTimeMs, ...companion }];
+    const { journalOf, ...place } = companion;
+    const isJournal = journalOf !== undefined && figures.groups === 0;
+    return [{ key, figures, serverTimeMs, ...place, ...(isJournal ? { journalOf } : {}) }];
   });
 }
 
-/** `{orders}:journal` is that of `{orders}` or of `orders`, whichever is there. */
-function streamOfJournal(inspect: Inspector, key: StreamKey, keys: readonly StreamKey[]): StreamKey | undefined {
+/** Whose companion a stream is. `{orders}:journal` is that of `{orders}` or of `orders`, whichever is there. */
+function companionFacts(
+  inspect: Inspector,
+  key: StreamKey,
+  listed: ReadonlySet<StreamKey>,
+): Pick<StreamFacts, 'companionOf' | 'journalOf'> {
   const companion = inspect.readCompanionKey(key);
-  if (companion?.kind !== 'journal') return undefined;
-  return companion.streams.find((stream) => keys.includes(stream)) ?? companion.streams.at(-1);
+  if (!companion) return {};
+  const companionOf = companion.streams.find((stream) => listed.has(stream));
+  const journalOf = companion.kind === 'journal' ? (companionOf ?? companion.streams.at(-1)) : undefined;
+  return {
+    ...(companionOf === undefined ? {} : { companionOf }),
+    ...(journalOf === undefined ? {} : { journalOf }),
+  };
 }
 
 /** The figures of a stream; XLEN and XINFO GROUPS, since XINFO STREAM would carry the bodies of two entries along. */

@@ -131,6 +131,32 @@ describe('the tree on a server', () => {
     assert.match(only?.row().label ?? '', /^What became of the entries of orders/);
   });
 
+  it('puts companions of a stream beside it and into no folder of their own', async () => {
+    const keys = [
+      'shop:orders',
+      'shop:orders-old',
+      'shop:orders:dlq',
+      'shop:orders:journal',
+      'shop:pay:dlq',
+      'shop:pay:in',
+    ];
+    for (const key of keys) await client.xadd(key, '1-1', 'n', '1');
+    await tree.root.connection.connect();
+    const rows = (await treeText(tree.root)).split('\n').map((line) => line.replace(/ \|.*/, ''));
+    assert.deepEqual(rows.filter((row) => !row.includes('$(info)')).slice(1), [
+      '  $(folder) shop:',
+      '    $(layers) shop:orders',
+      '      $(inbox) Dead letters',
+      '        $(circle-slash) 1-1',
+      '    $(layers) shop:orders:dlq',
+      '    $(history) shop:orders:journal',
+      '    $(layers) shop:orders-old',
+      '    $(folder) pay:',
+      '      $(layers) shop:pay:dlq',
+      '      $(layers) shop:pay:in',
+    ]);
+  });
+
   it('opens a level in at most two round trips, however many rows it shows', async () => {
     const commands = client.pipeline();
     for (let index = 0; index < 300; index += 1) {

@@ -63,7 +63,7 @@ export function arrange(
   separator: string,
   folderOf: (prefix: string, label: string, above: TreeNode) => FolderNode,
 ): readonly TreeNode[] {
-  return groupByPrefix(streams, ({ facts }) => facts.key, separator, prefix).map((grouped) => {
+  return groupByPrefix(streams, ({ facts }) => facts.companionOf ?? facts.key, separator, prefix).map((grouped) => {
     if (grouped.kind === 'item') {
       grouped.item.parent = above;
       return grouped.item;
