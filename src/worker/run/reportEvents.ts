@@ -72,7 +72,7 @@ export function reportEvents(consumer: Consumer, { log, settled, fatal }: EventT
   });
   consumer.on('retry-scheduled', ({ id, deliveries, delayMs }) => {
     const details = { message_id: id, delivery_count: deliveries, delay_ms: delayMs };
-    const text = `${id} will be delivered again in ${delayMs} ms; it was delivered ${deliveries} times`;
+    const text = `Delivery ${deliveries + 1} of ${id} comes in ${delayMs} ms`;
     tell('info', 'retry-scheduled', details, text);
     settled(id, 'retry-scheduled');
   });
