@@ -1,16 +1,10 @@
-import type { Clock } from '../base/clock';
-import type { Bus } from '../bus';
+import type { Bus, BusOptions } from '../bus';
 import { createBus } from '../bus';
 import { EmbeddedServer } from './embeddedServer';
 import type { Loss } from './port/network';
 
-/** How a memory bus is made. */
-export interface MemoryBusOptions {
-  /** Default: virtual time, moved by `advance`. */
-  readonly clock?: Clock;
-  /** As in `createBus`. */
-  readonly env?: string;
-}
+/** How a memory bus is made: as by `createBus`, but the default of `clock` is virtual time, moved by `advance`. */
+export type MemoryBusOptions = Omit<BusOptions, 'redis' | 'port'>;
 
 /** Buses over one engine in this process. */
 export interface MemoryBus {
@@ -29,7 +23,7 @@ export function createMemoryBus(options: MemoryBusOptions = {}): MemoryBus {
   const server = new EmbeddedServer(options.clock === undefined ? {} : { clock: options.clock });
   const open = (name: string): Bus => {
     const { clock, openPort } = server.process(name);
-    return createBus({ port: openPort(), clock, ...(options.env === undefined ? {} : { env: options.env }) });
+    return createBus({ ...options, port: openPort(), clock });
   };
   return {
     server,
