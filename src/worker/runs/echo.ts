@@ -4,6 +4,7 @@
  * Three first words make trouble on purpose: `boom` fails, `slow` takes its time (`slow 5000` for five seconds), `die` ends the process
  * as SIGKILL does. A handler of your own is the same function: what it returns becomes the reply.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HandlerContext, Message } from '../../bus';
 
 /** What a handler of runs finds in `message.body`. */
@@ -20,24 +21,9 @@ const slowMs = 2000;
 export async function echo({ body }: Message<RunBody>, { signal }: HandlerContext): Promise<string> {
   const [word, detail = ''] = body.input.trim().split(/\s+/);
   if (word === 'boom') throw new Error('The input asked for a failure');
-  if (word === 'slow') await pause(/^\d{1,6}$/.test(detail) ? Number(detail) : slowMs, signal);
+  if (word === 'slow') await sleep(/^\d{1,6}$/.test(detail) ? Number(detail) : slowMs, undefined, { signal });
   if (word === 'die') await die();
   return `echo: ${body.input}`;
-}
-
-function pause(durationMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason instanceof Error ? signal.reason : new Error('The run was stopped'));
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, durationMs);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
 }
 
 /** No handler code runs after it and nothing is settled: the delivery is left to whoever reclaims it. */

@@ -2,10 +2,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { build } from 'esbuild';
+import { bundledProgram } from '../../support/bundledProgram';
 
 /** How a crash worker is started. */
 export interface CrashWorkerOptions {
@@ -33,7 +31,7 @@ const live = new Set<CrashWorker>();
 /** Starts a worker; it is ready when this resolves, or has died already. */
 export async function startCrashWorker(options: CrashWorkerOptions): Promise<CrashWorker> {
   const { url, stream, killAt = '', killId = '', name, minIdleMs = 600, journal = false } = options;
-  const child = spawn(process.execPath, [await bundledWorker()], {
+  const child = spawn(process.execPath, [await bundledProgram(path.join(import.meta.dirname, 'crashWorker.ts'))], {
     env: {
       ...process.env,
       REDIS_URL: url,
@@ -67,30 +65,4 @@ export async function killCrashWorkers(): Promise<void> {
 
 async function firstLine({ stdout }: ChildProcess): Promise<void> {
   if (stdout) await once(stdout, 'data');
-}
-
-/** Bundled once: a worker that is transpiled at each start takes a second longer to be there. */
-let bundled: Promise<string> | undefined;
-
-function bundledWorker(): Promise<string> {
-  bundled ??= bundle();
-  return bundled;
-}
-
-async function bundle(): Promise<string> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'redis-streams-crash-'));
-  process.once('exit', () => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const outfile = path.join(folder, 'crashWorker.js');
-  await build({
-    entryPoints: [path.join(import.meta.dirname, 'crashWorker.ts')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
-    logLevel: 'silent',
-  });
-  return outfile;
 }

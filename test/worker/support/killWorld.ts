@@ -4,14 +4,12 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { build } from 'esbuild';
 import fc from 'fast-check';
 import { groupName, readDeadLetter, streamKey } from '../../../src/bus';
 import { runIdOf } from '../../../src/worker/runs/failureMarker';
 import { openPostgresRunStore } from '../../../src/worker/runs/postgresRunStore';
+import { bundledProgram } from '../../support/bundledProgram';
 import { eventually } from '../../support/eventually';
 import { uniqueKey } from '../../support/uniqueKey';
 import { AppWorld } from './appWorld';
@@ -170,7 +168,7 @@ interface Child {
 const live = new Set<ChildProcess>();
 
 async function startChild(world: AppWorld, env: string, role: KillPoint['role'], kill?: KillPoint): Promise<Child> {
-  const child = spawn(process.execPath, [await bundledChild()], {
+  const child = spawn(process.execPath, [await bundledProgram(path.join(import.meta.dirname, 'killChild.ts'))], {
     env: {
       ...process.env,
       ROLE: role,
@@ -202,31 +200,4 @@ async function killChildren(): Promise<void> {
   for (const child of left) child.kill('SIGKILL');
   const dying = left.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
   await Promise.all(dying.map((child) => once(child, 'exit')));
-}
-
-let bundled: Promise<string> | undefined;
-
-/** Bundled once: a process that is transpiled at each start takes a second longer to be there. */
-function bundledChild(): Promise<string> {
-  bundled ??= bundle();
-  return bundled;
-}
-
-async function bundle(): Promise<string> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'redis-streams-kill-'));
-  process.once('exit', () => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const outfile = path.join(folder, 'killChild.js');
-  await build({
-    entryPoints: [path.join(import.meta.dirname, 'killChild.ts')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
-    external: ['pg-native'],
-    logLevel: 'silent',
-  });
-  return outfile;
 }

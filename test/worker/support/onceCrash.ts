@@ -2,10 +2,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { build } from 'esbuild';
+import { bundledProgram } from '../../support/bundledProgram';
 
 /** How a worker is started. */
 export interface OnceWorkerOptions {
@@ -23,7 +21,7 @@ const live = new Set<ChildProcess>();
 export async function startOnceWorker(options: OnceWorkerOptions): Promise<{ ended: Promise<NodeJS.Signals | null> }> {
   const { redisUrl, databaseUrl, stream, group, mode, killAt = '' } = options;
   const names = { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, STREAM: stream, GROUP: group, MODE: mode };
-  const child = spawn(process.execPath, [await bundledWorker()], {
+  const child = spawn(process.execPath, [await bundledProgram(path.join(import.meta.dirname, 'onceWorker.ts'))], {
     env: { ...process.env, ...names, KILL_AT: killAt },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -45,30 +43,4 @@ export async function killOnceWorkers(): Promise<void> {
       await gone;
     }),
   );
-}
-
-let bundled: Promise<string> | undefined;
-
-function bundledWorker(): Promise<string> {
-  bundled ??= bundle();
-  return bundled;
-}
-
-async function bundle(): Promise<string> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'redis-streams-once-'));
-  process.once('exit', () => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const outfile = path.join(folder, 'onceWorker.js');
-  await build({
-    entryPoints: [path.join(import.meta.dirname, 'onceWorker.ts')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
-    external: ['pg-native'],
-    logLevel: 'silent',
-  });
-  return outfile;
 }
