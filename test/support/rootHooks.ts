@@ -19,6 +19,9 @@ export const mochaHooks: RootHookObject = {
 
 /** A process that ends by itself never sees this timer go off. */
 function endWhenIdleTooLong(): void {
+  // An end that nobody asked for frees all handles first, and Node 20 was seen to wait in there for ever, at full load, for the pipes of a
+  // child that had been let go of, as esbuild's is. Exiting does not.
+  process.once('beforeExit', () => process.exit());
   const timer = setTimeout(() => {
     const open = process.getActiveResourcesInfo().filter((name) => !['TTYWrap', 'PipeWrap'].includes(name));
     process.stderr.write(`The tests have ended but this process does not; still open: ${open.join(', ') || 'pipes'}\n`);
