@@ -1,9 +1,11 @@
 /** What the worker answers monitoring, without a server: health by the state of the consumers, metrics as Prometheus reads them. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { bytesToText } from '../../src/base/byteText';
 import type { ConsumerHealth, MetricDefinition } from '../../src/bus';
 import { metricDefinitions } from '../../src/bus/telemetry/metrics';
-import { answerMonitoring } from '../../src/worker/telemetry/monitoringServer';
+import { answerMonitoring, startMonitoringServer } from '../../src/worker/telemetry/monitoringServer';
 import { prometheusMetrics } from '../../src/worker/telemetry/prometheusMetrics';
 
 describe('Monitoring', () => {
@@ -38,6 +40,26 @@ describe('Monitoring', () => {
       assert.equal(await ask('/readyz', 'running', status), ready, 'the worst of two counts');
     });
   }
+
+  it('answers whatever is asked for, also when it is no URL, and does not fail over it', async () => {
+    const server = await startMonitoringServer(0, { registry, consumers: () => ({}) });
+    const statusOf = async (target: string): Promise<string> => {
+      const socket = connect(server.port, '127.0.0.1');
+      socket.end(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      let text = '';
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+      await once(socket, 'close');
+      return text.slice(0, 12);
+    };
+    try {
+      for (const target of ['//', 'http://[', '/%', '*', '/healthz/..'])
+        assert.equal(await statusOf(target), 'HTTP/1.1 404', target);
+      for (const target of ['/healthz', '/healthz?now', 'http://elsewhere/healthz'])
+        assert.equal(await statusOf(target), 'HTTP/1.1 200', target);
+    } finally {
+      await server.close();
+    }
+  });
 
   it('is alive but not ready before there is any consumer', async () => {
     assert.equal(await ask('/healthz'), 200);

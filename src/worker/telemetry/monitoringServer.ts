@@ -61,8 +61,7 @@ export function startMonitoringServer(port: number, monitored: Monitored): Promi
       send(textAnswer(405, 'Only GET\n'));
       return;
     }
-    const path = new URL(request.url ?? '/', 'http://loopback').pathname;
-    answerMonitoring(path, monitored).then(
+    answerMonitoring(pathOf(request.url ?? '/'), monitored).then(
       (answer) => {
         send(answer ?? textAnswer(404, 'Here are /metrics, /healthz and /readyz\n'));
       },
@@ -89,6 +88,12 @@ export function startMonitoringServer(port: number, monitored: Monitored): Promi
       });
     });
   });
+}
+
+/** What a request is for. Its target is whatever a client wrote, which need not be a URL. */
+function pathOf(target: string): string {
+  const base = 'http://loopback';
+  return URL.canParse(target, base) ? new URL(target, base).pathname : target;
 }
 
 type Judge = (health: ConsumerHealth) => boolean;
