@@ -21,3 +21,19 @@ export function exponential(options: ExponentialOptions = {}): Backoff {
     return Math.round(delay * (1 - jitter + jitter * random()));
   };
 }
+
+/** The longest delay that timers can count. */
+const maxDelayMs = 2 ** 31 - 1;
+
+/** A backoff of a user's own: when it throws, or answers no number from 0 on, the delay is as by default, so that the retry comes. */
+export function checkedBackoff(backoff: Backoff): Backoff {
+  const otherwise = exponential();
+  return (attempt) => {
+    try {
+      const delayMs: unknown = backoff(attempt);
+      return typeof delayMs === 'number' && delayMs >= 0 ? Math.min(delayMs, maxDelayMs) : otherwise(attempt);
+    } catch {
+      return otherwise(attempt);
+    }
+  };
+}

@@ -21,7 +21,7 @@ import {
 } from '../options';
 import type { Check } from '../options';
 import type { Schemas } from '../schemas';
-import { exponential } from './backoff';
+import { checkedBackoff, exponential } from './backoff';
 import type { Backoff } from './backoff';
 import { redactUrlSecrets } from './failureText';
 import type { Redact } from './failureText';
@@ -236,7 +236,7 @@ export function resolveConsumerOptions(
     thread: ownership.thread ?? false,
     lifeline: ownership.lifeline,
     maxDeliveries: deadLetters === false ? Number.MAX_SAFE_INTEGER : (retry.maxDeliveries ?? 3),
-    backoff: retry.backoff ?? exponential(),
+    backoff: retry.backoff ? checkedBackoff(retry.backoff) : exponential(),
     reclaim: reclaim === false ? undefined : { intervalMs: reclaim.intervalMs ?? 5000, count: reclaim.count ?? 50 },
     deadLetters:
       deadLetters === false

@@ -12,10 +12,33 @@ export type Redact = (message: string) => string;
 /** Removes passwords from URLs. */
 export const redactUrlSecrets: Redact = (message) => message.replace(/(\/\/[^\s/:@]*:)[^\s/@]+@/g, '$1***@');
 
-/** Reads any thrown value; the message is redacted and at most 1 KiB of UTF-8. */
+/** Reads any thrown value; the message is redacted and at most 1 KiB of UTF-8. Nothing is kept of what cannot be read or redacted. */
 export function failureText(error: unknown, redact: Redact): FailureText {
-  const type = nameOf(error);
-  return { type, message: bounded(redact(messageOf(error))) };
+  try {
+    return { type: nameOf(error), message: bounded(redact(messageOf(error))) };
+  } catch {
+    return notRecorded;
+  }
+}
+
+/** What stands in the place of an error that cannot be read or redacted. */
+export const notRecorded: FailureText = {
+  type: 'Error',
+  message: 'Not recorded: reading or redacting the error failed itself',
+};
+
+/**
+ * What a handler threw, or an error in its place when it is a proxy or has getters that throw: whoever looks at it later could not settle the
+ * message.
+ */
+export function readable(thrown: unknown): unknown {
+  if (typeof thrown !== 'object' || thrown === null) return thrown;
+  try {
+    const { name, message, stack, delayMs } = thrown as Readonly<Record<string, unknown>>;
+    return [name, message, stack, delayMs, thrown instanceof Error].length > 0 ? thrown : undefined;
+  } catch {
+    return new Error('The handler threw something that fails itself when it is read');
+  }
 }
 
 /** Whether a handler threw `RetryLater` or `Reject`: by name, because a user's handler may not be able to import our classes. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock';
 import { HandlerTimeoutError } from './abortReasons';
 import { DeliveryContext } from './delivery';
 import type { ContextSource, Delivery } from './delivery';
+import { readable } from './failureText';
 import type { OpenSpan } from '../telemetry/tracing';
 import type { Handler, Message } from './handler';
 
@@ -106,7 +107,7 @@ export class HandlerRuns {
   }
 
   private failed(delivery: Delivery, error: unknown): void {
-    this.ended(delivery, { kind: 'failed', error, timedOut: delivery.abortKind === 'timeout' });
+    this.ended(delivery, { kind: 'failed', error: readable(error), timedOut: delivery.abortKind === 'timeout' });
   }
 
   private ended(delivery: Delivery, outcome: Outcome): void {

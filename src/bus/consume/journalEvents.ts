@@ -4,7 +4,7 @@ import type { ConsumerName, EntryId } from '../ids';
 import type { JournalEventName } from '../history/journalEvent';
 import type { JournalError } from '../scripts/journal';
 import type { ConsumerEvents, EventHub } from './events';
-import { failureText } from './failureText';
+import { failureText, notRecorded } from './failureText';
 import type { Redact } from './failureText';
 import type { Details, Journal } from './journal';
 
@@ -108,6 +108,6 @@ function errorOf(error: unknown, redact: Redact): JournalError {
     const shown = typeof stack === 'string' ? redact(stack).slice(0, maxStackChars) : '';
     return { ...failureText(error, redact), stack: shown };
   } catch {
-    return { type: 'Error', message: 'Not recorded: reading or redacting the error failed itself', stack: '' };
+    return { ...notRecorded, stack: '' };
   }
 }

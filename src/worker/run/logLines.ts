@@ -48,25 +48,45 @@ export function textLog(): RunLog {
 
 /** Whatever was thrown, as a person needs it to find the place; says so when it is no Error, and then does not repeat the value. */
 export function thrownText(thrown: unknown): string {
-  if (thrown instanceof Error) return withoutUrlSecrets((thrown.stack ?? String(thrown)).slice(0, maxStackLength));
+  try {
+    if (thrown instanceof Error) return withoutUrlSecrets(stackOf(thrown).slice(0, maxStackLength));
+  } catch {
+    return 'something that fails itself when it is read';
+  }
   const kind = thrown === null ? 'null' : Array.isArray(thrown) ? 'a list' : `a value of type ${typeof thrown}`;
   return `${kind}, which is not an Error: throw an Error to see where it comes from`;
 }
 
+/** Programs that change how stacks are made leave lists in place of texts. */
+function stackOf(error: Error): string {
+  const stack: unknown = error.stack;
+  return typeof stack === 'string' ? stack : String(error);
+}
+
 /** A failure as the details of an event tell it: its kind, and the message only of our own errors, which hold no payload. */
 export function failureDetails(error: unknown): Readonly<Record<string, unknown>> {
-  const isOurs = BusError.is(error) || ConfigError.is(error);
-  return { error_kind: errorKind(error), ...(isOurs ? { error_message: error.message } : {}) };
+  const kind = { error_kind: errorKind(error) };
+  try {
+    return BusError.is(error) || ConfigError.is(error) ? { ...kind, error_message: error.message } : kind;
+  } catch {
+    return kind;
+  }
 }
 
 function detailsText(details: Readonly<Record<string, unknown>>): string {
   return Object.entries(details)
     .filter(([, value]) => value !== undefined)
-    .map(
-      ([name, value]) =>
-        ` ${name}=${typeof value === 'string' && /^[\w.:-]+$/.test(value) ? value : JSON.stringify(value)}`,
-    )
+    .map(([name, value]) => ` ${name}=${typeof value === 'string' && /^[\w.:-]+$/.test(value) ? value : jsonOf(value)}`)
     .join('');
+}
+
+/** A handler must not fail because of what it logs. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? String(item) : item));
+  } catch {
+    return '(not to be written as JSON)';
+  }
 }
 
 function withoutUrlSecrets(text: string): string {
