@@ -24,7 +24,7 @@ const testSuffix = '.test.ts';
  * @type {readonly Tier[]}
  */
 export const tiers = [
-  { name: 'unit', folders: ['test/unit'], testMs: 5000, limitMinutes: 5, needs: ['build'] },
+  { name: 'unit', folders: ['test/unit'], testMs: 5000, limitMinutes: 5, needs: [] },
   { name: 'bus', folders: ['test/bus'], testMs: 60_000, limitMinutes: 15, needs: ['redis'] },
   { name: 'embedded', folders: ['test/embedded'], testMs: 60_000, limitMinutes: 15, needs: ['redis'] },
   { name: 'worker', folders: ['test/worker'], testMs: 60_000, limitMinutes: 20, needs: ['redis', 'postgres', 'build'] },
