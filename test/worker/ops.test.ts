@@ -1,9 +1,11 @@
 /** Operating a stream from the command line, on a real server: what is printed, for people and for programs, and what changes. */
 import assert from 'node:assert/strict';
-import { consumerName, createBus, groupName } from '../../src/bus';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { consumerName, createBus, entryId, groupName, streamKey } from '../../src/bus';
 import type { Bus, EntryId } from '../../src/bus';
 import { eventually } from '../support/eventually';
-import { endWorkers, startWorker } from './support/workerProcess';
+import { endWorkers, startWorker, workerFile } from './support/workerProcess';
 import { WorkerWorld } from './support/workerWorld';
 import type { WorkerStream } from './support/workerWorld';
 
@@ -24,7 +26,7 @@ describe('The commands that operate a stream', () => {
   afterEach(endWorkers);
   after(() => world.end());
 
-  const run = async (stream: WorkerStream, ...args: readonly string[]): Promise<Printed> => {
+  const run = async (stream: Pick<WorkerStream, 'key'>, ...args: readonly string[]): Promise<Printed> => {
     const process = startWorker([...args, '--stream', stream.key], {
       env: { REDIS_STREAMS_URL: world.server.url },
     });
@@ -54,6 +56,32 @@ describe('The commands that operate a stream', () => {
     await consumer.close();
     return { stream, ids: (await deadLetters.list()).map(({ deadId }) => deadId) };
   };
+
+  it('obeys no name that others gave: each is on one line, its control characters as escapes', async () => {
+    const { key: usual } = await world.stream();
+    const stream = { key: streamKey(`${usual}\u001b[31m\nnext`) };
+    await world.port.add(stream.key, [Buffer.from('n'), Buffer.from('1')]);
+    await world.port.createGroup(stream.key, groupName('up\u001b[2J\ndown\u202e'), entryId('0-0'));
+    for (const command of ['inspect', 'trim --max-length 0']) {
+      const { code, text } = await run(stream, ...command.split(' '));
+      assert.equal(code, 0, text);
+      assert.match(text, /up\\x1b\[2J\\ndown\\u202e/);
+      assert.doesNotMatch(text, /\u001b|\u202e|^next|^down/m);
+    }
+  });
+
+  it('ends without a word when its reader has seen enough', async () => {
+    const { stream } = await withDeadLetters(1);
+    const child = spawn(process.execPath, [workerFile, 'dlq', 'list', '--stream', stream.key], {
+      env: { ...process.env, REDIS_STREAMS_URL: world.server.url },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    let complaints = '';
+    child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    assert.deepEqual({ code, complaints }, { code: 0, complaints: '' });
+  });
 
   it('inspect shows groups and consumers, and changes nothing', async () => {
     const stream = await world.stream();

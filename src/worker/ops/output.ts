@@ -1,10 +1,21 @@
+import { displayText } from '../../base/byteText';
+
 /** Writes one object as a line for programs. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
+/** Writes a line for people. Names in it are other people's: what would move the cursor, end the line or disguise itself is escaped. */
 export function printLine(line: string): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${oneLine(line)}\n`);
+}
+
+/** Ends the process without a word when whoever reads its output has seen enough, such as `head`: what it had to do is done by then. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
 }
 
 /** Writes rows under their headings, every column as wide as its widest cell; control characters of names are shown as escapes. */
@@ -20,7 +31,7 @@ export function printTable(headings: readonly string[], rows: readonly (readonly
     );
 }
 
-/** Text on one line: what would move the cursor or end the line is escaped as in JSON. */
+/** Text on one line, with its control characters as escapes. */
 export function oneLine(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => JSON.stringify(character).slice(1, -1));
+  return text === '' ? '' : displayText(text);
 }

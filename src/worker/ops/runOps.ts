@@ -9,7 +9,7 @@ import { UsageError } from '../usageError';
 import { runDeadLetters } from './deadLetters';
 import { readEntryId, withTarget } from './opsTarget';
 import type { OpsTarget } from './opsTarget';
-import { printJson, printLine, printTable } from './output';
+import { endWithReader, printJson, printLine, printTable } from './output';
 
 /** Runs a command; answers the exit code. */
 export function runOps(
@@ -17,6 +17,7 @@ export function runOps(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
+  endWithReader();
   switch (command) {
     case 'inspect':
       return withTarget(args, env, {}, inspect);
