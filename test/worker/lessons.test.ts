@@ -79,6 +79,30 @@ describe('Lesson events', () => {
     });
   }
 
+  it('wait for a database that is away, and use up no delivery', async () => {
+    const studentId = uniqueKey('student');
+    const { bus } = createMemoryBus({ clock: systemClock() });
+    const warnings: string[] = [];
+    const log = { info: () => undefined, warn: (text: string) => void warnings.push(text), error: () => undefined };
+    const retry = { maxDeliveries: 2, backoff: () => 5 };
+    const { consumer, counts } = createLessonConsumer(bus, postgres, { group: 'progress', blockMs: 50, retry, log });
+    const failed: unknown[] = [];
+    consumer.on('handler-failed', (event) => void failed.push(event));
+    await consumer.start();
+    await world.postgres.kill();
+    try {
+      await bus.publish(lessonEvents, { type: 'lesson_completed', body: { studentId, lessonId: 'one' } });
+      await eventually(() => warnings.length > 0 || failed.length > 0);
+    } finally {
+      await world.postgres.restart();
+    }
+    await eventually(() => counts.recorded === 1 || failed.length > 0);
+    await consumer.close();
+    await bus.close();
+    assert.deepEqual(failed, []);
+    assert.equal((await postgres.progressOf(studentId)).completed, 1);
+  });
+
   it('that do not fit their schema are not published, and become dead letters when somebody else does', async () => {
     const memory = createMemoryBus({ clock: systemClock() });
     const wrong = { studentId: 'ana', lessonId: 'one', taskId: 't', score: 101 };

@@ -142,7 +142,7 @@ describe('The runs application', () => {
       await world.postgres.kill();
       try {
         writeFileSync(go, '');
-        await eventually(() => worker.output().includes('A run waits for its store'));
+        await eventually(() => worker.output().includes('A message waits for its store'));
         // Longer than three deliveries with their delays would take.
         const beganAtMs = await world.port.serverTimeMs();
         await eventually(async () => (await world.port.serverTimeMs()) > beganAtMs + 1500, {

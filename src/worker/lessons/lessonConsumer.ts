@@ -1,4 +1,5 @@
 import type { Bus, Consumer, ConsumerOptions } from '../../bus';
+import { untilStoreAnswers } from '../runs/untilStoreAnswers';
 import { lessonEvents } from './lessonEvents';
 import type { LessonStore } from './lessonStore';
 
@@ -23,11 +24,11 @@ export function createLessonConsumer(
     lesson_started: () => {
       counts.started += 1;
     },
-    lesson_completed: async ({ id, body: { studentId, lessonId } }, { log }) => {
+    lesson_completed: async ({ id, body: { studentId, lessonId } }, context) => {
       counts.completions += 1;
-      const isNew = await store.complete({ studentId, lessonId });
+      const isNew = await untilStoreAnswers(context, () => store.complete({ studentId, lessonId }));
       if (isNew) counts.recorded += 1;
-      log.info(isNew ? 'A completion is recorded' : 'A completion was recorded before', { id });
+      context.log.info(isNew ? 'A completion is recorded' : 'A completion was recorded before', { id });
     },
     task_submitted: () => {
       counts.tasks += 1;

@@ -1,4 +1,5 @@
 import { inTransaction, migrate, openPool } from '../postgres/pool';
+import { asStoreFailure } from '../runs/postgresFailure';
 import type { Migration } from '../postgres/pool';
 
 /** How far a student is. */
@@ -10,7 +11,10 @@ export interface Progress {
 
 /** Keeps which lessons were completed. */
 export interface LessonStore {
-  /** Records a completion and counts it, both or neither. False when it was recorded before: then nothing is counted. */
+  /**
+   * Records a completion and counts it, both or neither. False when it was recorded before: then nothing is counted. Rejects with a
+   * `StoreUnavailableError` when asking again may help.
+   */
   complete(completion: { readonly studentId: string; readonly lessonId: string }): Promise<boolean>;
   progressOf(studentId: string): Promise<Progress>;
   close(): Promise<void>;
@@ -80,6 +84,8 @@ export async function openPostgresLessonStore(databaseUrl: string): Promise<Less
           [studentId],
         );
         return true;
+      }).catch((error: unknown) => {
+        throw asStoreFailure(error);
       }),
     progressOf: async (studentId) => {
       const [counted, lessons] = await Promise.all([

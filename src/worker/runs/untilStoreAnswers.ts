@@ -22,7 +22,7 @@ export async function untilStoreAnswers<Answer>(
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
       signal.throwIfAborted();
-      if (attempt === 1) log.warn(`A run waits for its store: ${error.message}`);
+      if (attempt === 1) log.warn(`A message waits for its store: ${error.message}`);
       extend(extensionMs);
       await sleep(backoff(attempt), undefined, { signal }).catch(() => undefined);
       signal.throwIfAborted();
