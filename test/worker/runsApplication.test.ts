@@ -376,6 +376,21 @@ describe('The runs application', () => {
       assert.equal((await again.run(runId)).status, 'pending');
     });
 
+    it('all its workers at once, so that each gives back what it could not finish', async () => {
+      const app = world.app();
+      const flags = ['--workers', '8', '--concurrency', '1', '--close-ms', '1200', '--handler-timeout-ms', '0'];
+      const gateway = await app.gateway(flags);
+      await Promise.all(Array.from({ length: 16 }, () => gateway.post('slow 600000')));
+      await eventually(async () => (await app.pending()).length === 16);
+      gateway.process.kill('SIGTERM');
+      assert.equal(await gateway.process.ended, 0, gateway.process.output());
+      assert.doesNotMatch(gateway.process.output(), /took too long/);
+      assert.deepEqual(
+        (await app.pending()).map(({ deliveryCount }) => deliveryCount),
+        Array.from({ length: 16 }, () => 0),
+      );
+    });
+
     it('although a client goes on asking over the same connection', async () => {
       const app = world.app();
       const gateway = await app.gateway(['--close-ms', '600000']);

@@ -21,6 +21,21 @@ export interface AppPart {
   close(): Promise<void>;
 }
 
+/** Parts that close at the same time, so that each of them has the whole time that a close is given. */
+export class PartsTogether implements AppPart {
+  private readonly parts: AppPart[] = [];
+
+  add<Part extends AppPart>(part: Part): Part {
+    this.parts.push(part);
+    return part;
+  }
+
+  async close(): Promise<void> {
+    const closed = await Promise.allSettled(this.parts.map((part) => part.close()));
+    for (const result of closed) if (result.status === 'rejected') throw result.reason;
+  }
+}
+
 /** How long the last steps of a close may take beyond the time that handlers and requests are given. */
 const closeSlackMs = 3000;
 

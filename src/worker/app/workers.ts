@@ -26,7 +26,7 @@ export interface WorkerSetup extends Pick<WorkersOptions, 'consumerOptions'> {
 
 /** Starts a consumer of runs as a part of a process; resolves when it reads. */
 export async function startWorker(
-  life: AppLife,
+  life: Pick<AppLife, 'add' | 'fail'>,
   parts: RunsParts,
   marker: FailureMarker,
   execute: RunExecutor,

@@ -4,7 +4,7 @@
  * Its tests are in `test/worker/gateway*.test.ts`.
  */
 import { systemClock } from '../../base/clock';
-import { AppLife } from '../app/appLife';
+import { AppLife, PartsTogether } from '../app/appLife';
 import { abortGraceMs } from '../app/appOptions';
 import { startMonitoring } from '../app/monitoring';
 import { openServer } from '../app/openServer';
@@ -33,9 +33,17 @@ export async function runGateway(options: GatewayOptions): Promise<never> {
       sweeper.start();
       life.add({ close: () => sweeper.stop() });
     }
+    // A client that stalls, or one slow run, leaves the others as much time as it has itself.
+    const busy = life.add(new PartsTogether());
+    const workersLife: Pick<AppLife, 'add' | 'fail'> = {
+      add: (part) => busy.add(part),
+      fail: (exitCode, message) => {
+        life.fail(exitCode, message);
+      },
+    };
     const { consumer, consumerOptions } = options.workersOptions;
     for (let index = 1; index <= options.workers; index += 1) {
-      await startWorker(life, parts, marker, execute, {
+      await startWorker(workersLife, parts, marker, execute, {
         name: options.workers === 1 ? consumer : `${consumer}-${index}`,
         consumerOptions,
         closeMs: options.closeMs,
@@ -55,7 +63,7 @@ export async function runGateway(options: GatewayOptions): Promise<never> {
     });
     const http = await serveHttp(app, options.host, options.port);
     isListening = true;
-    life.add({
+    busy.add({
       close: () => {
         isListening = false;
         return http.close(options.closeMs);
