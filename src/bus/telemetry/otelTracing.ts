@@ -1,5 +1,6 @@
 import {
   context,
+  diag,
   isSpanContextValid,
   propagation,
   ROOT_CONTEXT,
@@ -8,6 +9,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Attributes, Context, Link, Span, SpanOptions, TextMapSetter } from '@opentelemetry/api';
+import { errorKind } from './errorKind';
 import {
   conventionAttributes,
   instrumentationScope,
@@ -64,7 +66,13 @@ export class OtelTracing implements Tracing {
     const attributes = this.attributes('publish', stream, type, key);
     const span = this.start(`publish ${stream}`, { kind: SpanKind.PRODUCER, attributes }, parent);
     // Who made the message may have given it a context already: that one stays.
-    if (span && headers[traceFields.parent] === undefined) propagation.inject(span.context, headers, onlyTraceFields);
+    if (span && headers[traceFields.parent] === undefined) {
+      try {
+        propagation.inject(span.context, headers, onlyTraceFields);
+      } catch (error) {
+        toldBroken('inject', error);
+      }
+    }
     return span;
   }
 
@@ -72,7 +80,7 @@ export class OtelTracing implements Tracing {
     if (!this.isActive()) return undefined;
     const { stream, group, consumer, id, type, key, deliveryCount, fields } = subject;
     const carrier = traceCarrier(fields);
-    const created = carrier ? propagation.extract(ROOT_CONTEXT, carrier) : ROOT_CONTEXT;
+    const created = carrier ? extracted(carrier) : ROOT_CONTEXT;
     const creation = carrier ? trace.getSpanContext(created) : undefined;
     const links: Link[] = creation && !this.isParent ? [{ context: creation }] : [];
     // Baggage is kept either way. What happened to be active when the message was read has nothing to do with it.
@@ -110,8 +118,12 @@ export class OtelTracing implements Tracing {
   }
 
   private start(name: string, options: SpanOptions, parent: Context): OtelSpan | undefined {
-    const span = this.tracer.startSpan(name, options, parent);
-    if (isSpanContextValid(span.spanContext())) return new OtelSpan(span, trace.setSpan(parent, span));
+    try {
+      const span = this.tracer.startSpan(name, options, parent);
+      if (isSpanContextValid(span.spanContext())) return new OtelSpan(span, trace.setSpan(parent, span));
+    } catch (error) {
+      toldBroken('start', error);
+    }
     this.silentUntilMs = performance.now() + lookAgainMs;
     return undefined;
   }
@@ -145,7 +157,15 @@ class OtelSpan implements OpenSpan {
     return context.with(this.context, work);
   }
 
-  end({ error, id, outcome }: SpanResult = {}): void {
+  end(result: SpanResult = {}): void {
+    try {
+      this.endWith(result);
+    } catch (error) {
+      toldBroken('end', error);
+    }
+  }
+
+  private endWith({ error, id, outcome }: SpanResult): void {
     const { span } = this;
     if (id !== undefined) span.setAttribute(conventionAttributes.messageId, id);
     if (outcome !== undefined) span.setAttribute(ownAttributes.outcome, outcome);
@@ -155,6 +175,23 @@ class OtelSpan implements OpenSpan {
       span.setStatus({ code: SpanStatusCode.ERROR });
     }
     span.end();
+  }
+}
+
+/**
+ * A sampler, a span processor or a propagator that throws must not cost a message: what it throws goes to OpenTelemetry's own diagnostics,
+ * by its kind only.
+ */
+function toldBroken(what: string, error: unknown): void {
+  diag.error(`The OpenTelemetry SDK failed at ${what} of a span: ${errorKind(error)}`);
+}
+
+function extracted(carrier: Readonly<Record<string, string>>): Context {
+  try {
+    return propagation.extract(ROOT_CONTEXT, carrier);
+  } catch (error) {
+    toldBroken('extract', error);
+    return ROOT_CONTEXT;
   }
 }
 
