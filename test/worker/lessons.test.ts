@@ -103,6 +103,16 @@ describe('Lesson events', () => {
     assert.equal((await postgres.progressOf(studentId)).completed, 1);
   });
 
+  it('say in a sentence that the database cannot be used, and not where in the code', async () => {
+    const env = { DATABASE_URL: 'postgresql://app:hunter2@127.0.0.1:1/x', REDIS_STREAMS_URL: world.redis.url };
+    for (const args of [['run'], ['show', '--student', 'ana']]) {
+      const worker = startWorker(['lessons', ...args], { env });
+      assert.equal(await worker.ended, 1);
+      assert.match(worker.output(), /The database of DATABASE_URL cannot be used: connect ECONNREFUSED/);
+      assert.doesNotMatch(worker.output(), /hunter2|^ +at /m);
+    }
+  });
+
   it('that do not fit their schema are not published, and become dead letters when somebody else does', async () => {
     const memory = createMemoryBus({ clock: systemClock() });
     const wrong = { studentId: 'ana', lessonId: 'one', taskId: 't', score: 101 };

@@ -1,5 +1,5 @@
 import { inTransaction, migrate, openPool } from '../postgres/pool';
-import { asStoreFailure } from '../runs/postgresFailure';
+import { asDatabaseError, asStoreFailure } from '../runs/postgresFailure';
 import type { Migration } from '../postgres/pool';
 
 /** How far a student is. */
@@ -68,7 +68,7 @@ export async function openPostgresLessonStore(databaseUrl: string): Promise<Less
     await migrate(pool, lessonMigrations);
   } catch (error) {
     await pool.end();
-    throw error;
+    throw asDatabaseError(error);
   }
   return {
     complete: ({ studentId, lessonId }) =>

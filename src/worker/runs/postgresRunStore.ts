@@ -3,8 +3,7 @@ import { parseEntryId } from '../../bus';
 import type { EntryId } from '../../bus';
 import { inTransaction, migrate, openPool } from '../postgres/pool';
 import type { Migration } from '../postgres/pool';
-import { asStoreFailure } from './postgresFailure';
-import { DatabaseError } from './runStore';
+import { asDatabaseError, asStoreFailure } from './postgresFailure';
 import type { NewRun, PendingCursor, PendingRuns, Run, RunFailure, RunStatus, RunStore } from './runStore';
 
 /**
@@ -72,8 +71,7 @@ export async function openPostgresRunStore(databaseUrl: string, env: string): Pr
     await migrate(pool, runMigrations);
   } catch (error) {
     await pool.end();
-    const why = error instanceof Error && error.message !== '' ? error.message : codeOf(error);
-    throw new DatabaseError(`The database of DATABASE_URL cannot be used: ${why}`, { cause: error });
+    throw asDatabaseError(error);
   }
   return new PostgresRunStore(pool, env);
 }
@@ -230,9 +228,4 @@ function readRow(row: RunRow): Run {
       row.failure_reason === null ? undefined : { reason: row.failure_reason, message: row.failure_message ?? '' },
     createdAtMs: row.created_at.getTime(),
   };
-}
-
-/** Node leaves the message empty when several addresses of a host refused; the code tells then. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
