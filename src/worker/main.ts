@@ -87,6 +87,15 @@ function isUsageError(error: unknown): boolean {
 if (isMainThread) start();
 else void import('../bus');
 
+/** Node quotes an argument that stands by itself, which may be a URL with its password. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isQuoting = 'code' in error && error.code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL';
+  return isQuoting
+    ? 'There is an argument without the name of an option before it, which is not shown here'
+    : error.message;
+}
+
 function start(): void {
   const args = process.argv.slice(2);
   main(args, process.env).then(
@@ -97,7 +106,7 @@ function start(): void {
       const isUsage = isUsageError(error);
       const hint = isUsage ? `\n\n${usageOf(args[0])}` : '';
       // Not to stderr by itself: debuggers show what goes through the console.
-      console.error(`${error instanceof Error ? error.message : String(error)}${hint}`);
+      console.error(`${messageOf(error)}${hint}`);
       process.exitCode = isUsage ? 2 : 1;
     },
   );

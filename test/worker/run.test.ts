@@ -305,11 +305,13 @@ describe('The worker', () => {
     [['run', '--url', 'redis://127.0.0.1:1', '--stream', 's', '--group', 'g', '--max-messages', 'x'], /whole number/],
     [['run', '--url', 'redis://127.0.0.1:1', '--stream', 's', '--group', 'g', '--from', 'x'], /groupStart/],
     [['run', '--launch-file', '/nowhere/launch.json'], /cannot be read \(ENOENT\)/],
+    [['run', '--stream', 's', 'redis://:secretpassword@127.0.0.1:1'], /^There is an argument without the name/],
   ] as const) {
     it(`ends with 2 for ${args.join(' ')}`, async () => {
       const worker = startWorker(args);
       assert.equal(await worker.ended, 2);
       assert.match(worker.output(), says);
+      assert.doesNotMatch(worker.output(), /secretpassword/);
     });
   }
 });
