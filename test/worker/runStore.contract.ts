@@ -67,6 +67,15 @@ export function describeRunStore(name: string, open: () => RunStore): void {
       assert.equal((await open().get(runId))?.streamId, '5-1');
     });
 
+    it('names the entry that was executed, whatever was noted before and after', async () => {
+      const { runId } = await created();
+      await open().published(runId, entryId('5-1'));
+      assert.equal(await open().complete(runId, 'reply', entryId('6-1')), true);
+      await open().published(runId, entryId('7-1'));
+      assert.equal(await open().complete(runId, 'late', entryId('8-1')), false);
+      assert.equal((await open().get(runId))?.streamId, '6-1');
+    });
+
     it('writes one reply, the first, however often a run is completed', async () => {
       const { runId } = await created();
       assert.equal(await open().countReplies(runId), 0);

@@ -31,7 +31,7 @@ export function runHandler(store: RunStore, execute: RunExecutor): Handler {
     const reply = replyText(await execute(withRun(message, run), context));
     // A result that comes after the entry was given up or taken over does not count.
     context.signal.throwIfAborted();
-    await untilStoreAnswers(context, () => store.complete(runId, reply));
+    await untilStoreAnswers(context, () => store.complete(runId, reply, message.id));
   };
 }
 

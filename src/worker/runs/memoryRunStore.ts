@@ -35,8 +35,9 @@ export class MemoryRunStore implements RunStore {
     await this.change(runId, (run) => run.status === 'pending' || run.streamId === undefined, { streamId });
   }
 
-  complete(runId: string, reply: string): Promise<boolean> {
-    return this.change(runId, ({ status }) => status !== 'done', { status: 'done', reply, failure: undefined });
+  complete(runId: string, reply: string, streamId?: EntryId): Promise<boolean> {
+    const done = { status: 'done', reply, failure: undefined } as const;
+    return this.change(runId, ({ status }) => status !== 'done', { ...done, ...(streamId && { streamId }) });
   }
 
   fail(runId: string, failure: RunFailure): Promise<boolean> {

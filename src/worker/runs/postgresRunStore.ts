@@ -114,12 +114,13 @@ export class PostgresRunStore implements RunStore {
     );
   }
 
-  complete(runId: string, reply: string): Promise<boolean> {
+  complete(runId: string, reply: string, streamId?: EntryId): Promise<boolean> {
     return this.transaction(async (client) => {
       const { rowCount } = await client.query(
-        `update runs set status = 'done', failure_reason = null, failure_message = null, updated_at = now()
+        `update runs set status = 'done', stream_id = coalesce($2, stream_id), failure_reason = null, failure_message = null,
+           updated_at = now()
          where run_id = $1 and status <> 'done'`,
-        [runId],
+        [runId, streamId ?? null],
       );
       if (rowCount !== 1) return false;
       await client.query('insert into messages (run_id, seq, content) values ($1, $2, $3) on conflict do nothing', [

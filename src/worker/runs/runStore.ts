@@ -71,8 +71,11 @@ export interface RunStore {
   get(runId: string): Promise<Run | undefined>;
   /** Notes which entry carries a run; one that is not pending keeps the entry that it has. */
   published(runId: string, streamId: EntryId): Promise<void>;
-  /** Writes the reply and marks the run done, both or neither. False when it was done already, whose reply then stays. */
-  complete(runId: string, reply: string): Promise<boolean>;
+  /**
+   * Writes the reply and marks the run done, both or neither. False when it was done already, whose reply then stays. `streamId` is the
+   * entry that was executed: who published it may note that later, or never.
+   */
+  complete(runId: string, reply: string, streamId?: EntryId): Promise<boolean>;
   /** Marks a pending run failed. False when it is not pending: a reply is never taken back. */
   fail(runId: string, failure: RunFailure): Promise<boolean>;
   /** Makes a failed run pending again because an entry carries it once more, as after a replay. */
