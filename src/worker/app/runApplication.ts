@@ -1,19 +1,17 @@
 /**
  * `run` without a stream: a worker of the runs application. Executes what the gateway published, one of any number of such processes.
  *
- * Its tests are in `test/worker/runsWorker.test.ts`.
+ * Its tests are in `test/worker/runsApplication.test.ts`.
  */
 import { createLogLines } from '../run/logLines';
-import { openRunStore } from '../runs/openRunStore';
-import { createSweeper } from '../runs/runsWorker';
 import { UsageError } from '../usageError';
 import { AppLife } from './appLife';
 import { abortGraceMs, appFlags, readAppOptions, readWorkersOptions, requireShared, workerFlags } from './appOptions';
 import type { AppOptions, WorkersOptions } from './appOptions';
 import { startMonitoring } from './monitoring';
-import { openServer } from './openServer';
+import { openApplication } from './openApplication';
 import { Settings } from './settings';
-import { loadExecutor, startWorker } from './workers';
+import { startWorker } from './workers';
 
 /** All that a worker of the runs application is told. */
 export interface RunApplicationOptions extends AppOptions {
@@ -41,15 +39,8 @@ export async function runApplication(options: RunApplicationOptions): Promise<ne
   const life = new AppLife(log, options.closeMs + abortGraceMs);
   return life.run(async () => {
     const monitoring = life.add(await startMonitoring(options, log));
-    const execute = await loadExecutor(options.workersOptions);
-    const store = life.add(await openRunStore(options.store, options.env));
-    const server = life.add(openServer(options.url, options.env, 'redis-streams-worker', monitoring.telemetry));
-    const parts = { bus: server.bus, port: server.port, store, group: options.group, log };
-    const { marker, sweeper } = createSweeper(parts, options.sweep);
-    if (options.sweep.intervalMs > 0) {
-      sweeper.start();
-      life.add({ close: () => sweeper.stop() });
-    }
+    const opening = { clientName: 'redis-streams-worker', log, monitoring };
+    const { execute, parts, marker } = await openApplication(life, options, opening);
     const { consumer, consumerOptions } = options.workersOptions;
     await startWorker(life, parts, marker, execute, {
       name: consumer,

@@ -7,11 +7,9 @@ import { systemClock } from '../../base/clock';
 import { AppLife, PartsTogether } from '../app/appLife';
 import { abortGraceMs } from '../app/appOptions';
 import { startMonitoring } from '../app/monitoring';
-import { openServer } from '../app/openServer';
-import { loadExecutor, startWorker } from '../app/workers';
+import { openApplication } from '../app/openApplication';
+import { startWorker } from '../app/workers';
 import { createLogLines } from '../run/logLines';
-import { openRunStore } from '../runs/openRunStore';
-import { createSweeper } from '../runs/runsWorker';
 import { createGatewayApp } from './gatewayApp';
 import type { GatewayOptions } from './gatewayOptions';
 import { serveHttp } from './httpServer';
@@ -24,15 +22,9 @@ export async function runGateway(options: GatewayOptions): Promise<never> {
   return life.run(async () => {
     let isListening = false;
     const monitoring = life.add(await startMonitoring(options, log, { isReady: () => isListening }));
-    const execute = await loadExecutor(options.workersOptions);
-    const store = life.add(await openRunStore(options.store, options.env));
-    const server = life.add(openServer(options.url, options.env, 'redis-streams-gateway', monitoring.telemetry));
-    const parts = { bus: server.bus, port: server.port, store, group: options.group, log };
-    const { marker, sweeper } = createSweeper(parts, options.sweep);
-    if (options.sweep.intervalMs > 0) {
-      sweeper.start();
-      life.add({ close: () => sweeper.stop() });
-    }
+    const opening = { clientName: 'redis-streams-gateway', log, monitoring };
+    const { execute, parts, marker } = await openApplication(life, options, opening);
+    const { bus, store } = parts;
     // A client that stalls, or one slow run, leaves the others as much time as it has itself.
     const busy = life.add(new PartsTogether());
     const workersLife: Pick<AppLife, 'add' | 'fail'> = {
@@ -52,7 +44,7 @@ export async function runGateway(options: GatewayOptions): Promise<never> {
     }
     const app = createGatewayApp({
       store,
-      bus: server.bus,
+      bus,
       log,
       token: options.token,
       limiter:
@@ -69,7 +61,7 @@ export async function runGateway(options: GatewayOptions): Promise<never> {
         return http.close(options.closeMs);
       },
     });
-    const where = `${server.bus.keyOf('koda:runs')}, store ${store.kind}`;
+    const where = `${bus.keyOf('koda:runs')}, store ${store.kind}`;
     log.info(`Gateway: ${http.url} (stream ${where}${options.token === undefined ? '' : ', bearer token needed'})`);
   });
 }
