@@ -98,6 +98,22 @@ describe('A launched worker', () => {
     handler,
   });
 
+  /** A worker that a debugger has stopped in its handler, and the message that it has. */
+  const pausedIn = async (
+    stream: WorkerStream,
+    launch: ReturnType<typeof launchOf>,
+  ): Promise<{ editor: Editor; worker: WorkerProcess; inspector: InspectorClient; id: EntryId | undefined }> => {
+    const editor = open();
+    const worker = await editor.launch(launch, ['--inspect=127.0.0.1:0']);
+    const inspector = await InspectorClient.attach(worker);
+    inspector.send('Debugger.enable');
+    await eventually(() => editor.said.some(({ type }) => type === 'ready'));
+    const [id] = await stream.publish({ do: 'break' });
+    await inspector.saw('Debugger.paused');
+    await editor.delivered(id);
+    return { editor, worker, inspector, id };
+  };
+
   /** What is pending, as `[id, delivery count]`. */
   const pending = async (stream: WorkerStream): Promise<(readonly [EntryId, number])[]> =>
     (await stream.pending()).map(({ id, deliveryCount }) => [id, deliveryCount] as const);
@@ -250,14 +266,7 @@ describe('A launched worker', () => {
 
     it('when the lifeline is cut while it is paused by a debugger', async () => {
       const stream = await world.stream();
-      const editor = open();
-      const worker = await editor.launch(launchOf(stream), ['--inspect=127.0.0.1:0']);
-      const inspector = await InspectorClient.attach(worker);
-      inspector.send('Debugger.enable');
-      await eventually(() => editor.said.some(({ type }) => type === 'ready'));
-      const [id] = await stream.publish({ do: 'break' });
-      await inspector.saw('Debugger.paused');
-      await editor.delivered(id);
+      const { editor, worker, inspector, id } = await pausedIn(stream, launchOf(stream));
       editor.lifeline.dispose();
       assert.equal(await worker.ended, 'SIGKILL', worker.output());
       inspector.detach();
@@ -299,14 +308,7 @@ describe('A launched worker', () => {
 
     it('when the editor asks for it while it is paused by a debugger', async () => {
       const stream = await world.stream();
-      const editor = open();
-      const worker = await editor.launch(launchOf(stream), ['--inspect=127.0.0.1:0']);
-      const inspector = await InspectorClient.attach(worker);
-      inspector.send('Debugger.enable');
-      await eventually(() => editor.said.some(({ type }) => type === 'ready'));
-      const [id] = await stream.publish({ do: 'break' });
-      await inspector.saw('Debugger.paused');
-      await editor.delivered(id);
+      const { editor, worker, inspector, id } = await pausedIn(stream, launchOf(stream));
       editor.lifeline.stop({ isPaused: true });
       assert.equal(await worker.ended, 'SIGKILL', worker.output());
       inspector.detach();
@@ -412,14 +414,7 @@ describe('A launched worker', () => {
 
   it('keeps its message while it is paused, although another worker reclaims all the time', async () => {
     const stream = await world.stream();
-    const editor = open();
-    const worker = await editor.launch({ ...launchOf(stream), maxMessages: 1 }, ['--inspect=127.0.0.1:0']);
-    const inspector = await InspectorClient.attach(worker);
-    inspector.send('Debugger.enable');
-    await eventually(() => editor.said.some(({ type }) => type === 'ready'));
-    const [id] = await stream.publish({ do: 'break' });
-    await inspector.saw('Debugger.paused');
-    await editor.delivered(id);
+    const { worker, inspector, id } = await pausedIn(stream, { ...launchOf(stream), maxMessages: 1 });
     const taker = world.handlerFile('taker.cjs', 'exports.handle = () => {}');
     const options = ['--handler', taker, '--reclaim', '--min-idle-ms', '3000', '--consumer', 'other'];
     const other = startWorker([...stream.args, ...options]);
